@@ -88,7 +88,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   if (limits.isOff) notes.push(`limits: off, so the guard holds nothing${isUntold ? ' new' : ''}`)
   if (isUntold)
     notes.push(
-      `${stillHeld} held by earlier runs stay held, as this run can't tell whether the feed still says so; now: listing-sync approve ${feed.name}`,
+      `${stillHeld} held by earlier runs stay held, as this run can't tell whether they are over; now: listing-sync approve ${feed.name}`,
     )
   return {
     ...counted,

@@ -99,7 +99,7 @@ function lateNote(left: number): string {
 /** What a listing is created with is read only now, as a plan of a million creates need not hold it. */
 function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKind): Generator<ReportedChange> {
   const { now, today } = moment
-  for (const { change, weighed, heldSince, outcome } of only === undefined
+  for (const { change, weighed, remembered, outcome } of only === undefined
     ? workspace.changes()
     : workspace.changes(only)) {
     const { kind, cause, mlsNumber, why } = change
@@ -119,6 +119,7 @@ function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKin
     }
     const rules = [...new Set(weighed.parts.flatMap((part) => part.rules))]
     const [home, withheld] = [homeIn(workspace, change, moment), fieldsOf(change, true)]
+    const { heldSince } = remembered
     yield { kind, cause, mlsNumber, why, fields, rules, withheld, home, held, heldSince, outcome }
   }
 }

@@ -1,4 +1,4 @@
-/** Of what a delivery says nothing, though it is whole: what is held of it neither ends nor is said again. */
+/** Of what a delivery says nothing, or too little, though it is whole: what is held of it neither ends nor is said again. */
 import type { DeliveryMode } from '../plan/proof.ts'
 import type { Held, Pending } from '../store/store.ts'
 import type { Feed, Readers } from './tools.ts'
@@ -10,7 +10,7 @@ export const isWaiting = ({ rules, decision }: Pick<Held, 'rules' | 'decision'>)
   rules.length > 0 && decision?.is !== 'approved'
 
 /** Of these MLSNumbers those of which the delivery says something: a record that can't be read says nothing. */
-export async function toldOf(
+async function toldOf(
   { name, chatbot }: Pick<Feed, 'name' | 'chatbot'>,
   { store, workspace }: Tools,
   keys: readonly string[],
@@ -38,7 +38,7 @@ export async function* pendingBeside(
 export interface Untold {
   /** MLSNumbers of which something is held and told; null: all is told. */
   readonly told: ReadonlySet<string> | null
-  /** What is held of listings that are told of, and not so that it could end. */
+  /** What is held of listings of which too little is told to end it. */
   readonly unclear: readonly Held[]
   /** Of how many listings something that waits is not told: it stays held. */
   readonly waiting: number
@@ -73,24 +73,38 @@ export async function untoldOf(
 
 const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'forget'
 
-/** Nobody can tell what is wanted of them, or which of several that the service shows: only that they are there, or gone. */
-function* unclearIn(workspace: Tools['workspace']): Generator<{ mlsNumber: string; isGone: boolean }> {
-  for (const { mlsNumber } of workspace.rejects()) if (mlsNumber !== null) yield { mlsNumber, isGone: false }
-  for (const { change, heldSince } of workspace.changes('hold')) {
+/**
+ * A listing of which nobody can say what is wanted, or which of several is meant that the service shows: only that it is there, or
+ * gone. `waits`: its create or update is wanted, but held for another reason than the guard's, as a call before it got no answer.
+ */
+interface Unclear {
+  readonly mlsNumber: string
+  readonly isGone: boolean
+  readonly waits: boolean
+}
+
+function* unclearIn(workspace: Tools['workspace']): Generator<Unclear> {
+  for (const { mlsNumber } of workspace.rejects())
+    if (mlsNumber !== null) yield { mlsNumber, isGone: false, waits: false }
+  for (const { change, remembered } of workspace.changes('hold')) {
     const { cause, mlsNumber, held } = change
-    const isUnclear = cause === 'twice-delivered' || cause === 'twice-shown'
-    if (isUnclear && heldSince !== null) yield { mlsNumber, isGone: held === 'delete' }
+    const waits = held === 'create' || held === 'update'
+    const isUnclear = waits || cause === 'twice-delivered' || cause === 'twice-shown'
+    if (isUnclear && remembered.holds.length > 0) yield { mlsNumber, isGone: held === 'delete', waits }
   }
 }
 
 async function unclearOf({ name }: Feed, { store, workspace }: Tools, now: number): Promise<Held[]> {
   const unclear: Held[] = []
   if ((await store.holds.count(name)) === 0) return unclear
-  for (const { mlsNumber, isGone } of unclearIn(workspace)) {
-    const held = await store.holds.held(name, now, { mlsNumber })
+  for (const { mlsNumber, isGone, waits } of unclearIn(workspace)) {
     // Of records that differ, one may say that it is gone.
     const mayBeGone = isGone || workspace.deliveredAs(mlsNumber).some(({ kind }) => kind !== 'listing')
-    unclear.push(...held.filter((one) => one.part !== null && (isLeaving(one) ? mayBeGone : !isGone)))
+    for (const held of await store.holds.held(name, now, { mlsNumber })) {
+      const isOver = held.part === null || (isLeaving(held) ? !mayBeGone : isGone)
+      // What waits is no hold of the guard's now, but a person has decided about it for whenever it is one.
+      if (!isOver && (!waits || held.decision !== null)) unclear.push(held)
+    }
   }
   return unclear
 }

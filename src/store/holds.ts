@@ -78,8 +78,10 @@ export function createHolds(connection: Connection): Holds {
   const keep = database.prepare('UPDATE hold SET current = 1 WHERE feed = ? AND key = ? AND part = ?')
   const drop = database.prepare('DELETE FROM hold WHERE feed = ? AND current = 0')
   const keepRefused = database.prepare("UPDATE hold SET content = NULL WHERE feed = ? AND decision = 'refused'")
+  // Whatever content a refusal was for, nothing else than what was shown is approved.
   const decide = database.prepare(
-    `UPDATE hold SET decision = @decision, decided_by = @by, decided_at = @now
+    `UPDATE hold SET content = iif(decision = 'refused' AND @decision IS NOT 'refused', coalesce(content, ''), content),
+      decision = @decision, decided_by = @by, decided_at = @now
     WHERE feed = @feed AND part <> '' AND (@decision IS NOT NULL OR decision IS NOT NULL)`,
   )
   const use = database.prepare('DELETE FROM hold WHERE feed = ? AND key = ? AND part = ?')

@@ -234,7 +234,7 @@ export interface Holds extends HoldsReader {
   /**
    * Takes what a run holds for what is held. Of a whole run that is all: another content is another hold, and what is not
    * named is over; only of the MLSNumbers `of`, where they are given. One that is not whole only adds to it. Where the mapping is
-   * new, another content leaves a refusal as it is. `letGo`, asked last: how many holds were carried out.
+   * new, a refusal is for any content until a whole run names it again. `letGo`, asked last: how many holds were carried out.
    */
   replace(
     feed: string,

@@ -64,7 +64,7 @@ export function createPlan(
       seq,
       change: revived(key, JSON.parse(change), remembered),
       weighed: weighed === null ? unweighed : JSON.parse(weighed),
-      heldSince: remembered.heldSince,
+      remembered,
       outcome: result === null ? null : { result, error },
     }
   }

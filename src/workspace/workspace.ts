@@ -6,7 +6,7 @@ import type { Known } from '../core/home.ts'
 import type { Delivered, Glimpse, Listing, MovingListing } from '../core/listing.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Planned } from '../plan/change.ts'
 import type { Beside } from '../plan/guard/guard.ts'
-import type { Weighed } from '../plan/guard/hold.ts'
+import type { Remembered, Weighed } from '../plan/guard/hold.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
 import type { Sides } from '../plan/proof.ts'
 
@@ -19,8 +19,8 @@ export interface Stored<C extends Change = Change> {
   readonly seq: number
   readonly change: C
   readonly weighed: Weighed
-  /** When an earlier run first held it, in milliseconds; null: none did. */
-  readonly heldSince: number | null
+  /** What earlier runs left of its MLSNumber. */
+  readonly remembered: Remembered
   readonly outcome: Outcome | null
 }
 

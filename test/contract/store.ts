@@ -1334,6 +1334,13 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       await holds.decide('north', 'approved', 'Ada', now + 2, null)
       await holds.replace('north', [newHeld('A', 'create')], { ...run, now: now + 3, isNewMapping: true })
       expect(await holds.held('north', now)).toMatchObject([{ mlsNumber: 'A', since: now + 3, decision: null }])
+      // An approval is for what was shown, also of what was refused under another mapping.
+      await holds.decide('north', 'refused', 'Ada', now + 2, null)
+      await holds.replace('north', [], { ...run, isWhole: false, now: now + 2, isNewMapping: true })
+      await holds.decide('north', 'refused', 'Ada', now + 2, null)
+      await holds.decide('north', 'approved', 'Ada', now + 2, null)
+      await holds.replace('north', [newHeld('A', 'create', { content: 'fourth' })], { ...run, now: now + 4 })
+      expect(await holds.held('north', now)).toMatchObject([{ mlsNumber: 'A', since: now + 4, decision: null }])
     })
 
     it('ends only holds of the MLSNumbers that a run is about', async () => {

@@ -235,14 +235,14 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           seq: all[0].seq,
           change: updateOf('A'),
           weighed: unweighed,
-          heldSince: null,
+          remembered: nothing,
           outcome: null,
         })
         expect(all[2]).toEqual({
           seq: all[2].seq,
           change: updateOf('C'),
           weighed: unweighed,
-          heldSince: 7,
+          remembered: memory(),
           outcome: null,
         })
         expect([...workspace.changes('update')].map((one) => one.seq)).toEqual([all[0].seq, all[2].seq])
@@ -282,10 +282,10 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           seq: holds[0].seq,
           change: holdOf(deleteOf('K1'), 'too many deletes, K1 too'),
           weighed: heldWhole,
-          heldSince: 7,
+          remembered: memory(),
           outcome: null,
         })
-        expect(holds[1].heldSince).toBeNull()
+        expect(holds[1].remembered).toEqual(nothing)
         expect(keys()).toEqual(Array.from({ length: 1300 }, (_, i) => `K${i}`))
       })
 

@@ -4,7 +4,7 @@ import { createOne, deleteBatch, lookUpUnknown, updateOne } from '../../src/appl
 import type { ApplyContext } from '../../src/apply/context.ts'
 import type { Listing } from '../../src/core/listing.ts'
 import type { Action } from '../../src/plan/change.ts'
-import { unweighed } from '../../src/plan/guard/hold.ts'
+import { nothingRemembered, unweighed } from '../../src/plan/guard/hold.ts'
 import { recall } from '../../src/run/recall.ts'
 import type { Feed, Readers } from '../../src/run/tools.ts'
 import { openStore } from '../../src/store/sqlite.ts'
@@ -59,7 +59,7 @@ const stored = <Change extends Action>(change: Change) => ({
   seq: 1,
   change,
   weighed: unweighed,
-  heldSince: null,
+  remembered: nothingRemembered,
   outcome: null,
 })
 

@@ -8,7 +8,8 @@ import { RunWorld, chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
 import { startFeedServer } from './feed-server.ts'
 
-const hour = 3_600_000
+const minute = 60_000
+const hour = 60 * minute
 const day = 24 * hour
 const all = homes(1, 20)
 const volatile = { refresh: '365d' }
@@ -427,6 +428,21 @@ describe('approve', () => {
     expect(rest).toMatchObject({ result: 'ok', holds: [] })
     expect(planned(rest)).toEqual({ update: cut.applied!.outcomes.skipped })
     for (const one of all.slice(0, 12)) expect(priceOf(one)).toBe(one.price * 100)
+  })
+
+  test.each([
+    ['gives no answer', { kind: 'status', status: 503 }, 5 * minute, hour],
+    ['refuses what it lets through', { kind: 'refuse' }, hour, day],
+  ] as const)('lasts while the service %s', async (_, fault, soon, later) => {
+    const office = homes(1, 44)
+    await loaded(office.slice(0, 4))
+    await night(office)
+    await world.approve()
+    for (let nth = 2; nth <= 40; nth += 2) world.standIn.addFault({ operations: ['Create'], nth, fault })
+    expect(await night(office)).toMatchObject({ counts: { create: 40 }, applied: { outcomes: { done: 20 } } })
+    world.standIn.clearFaults()
+    expect(await night(office, soon)).toMatchObject({ result: 'ok', counts: { create: 0, hold: 20 } })
+    expect(await night(office, later)).toMatchObject({ result: 'ok', counts: { create: 20, hold: 0 } })
   })
 
   test.each([

@@ -257,8 +257,12 @@ describe('whose server says that it is older', () => {
 
     test('but all of what was said before it was written', async () => {
       await begin()
-      await served([second], 'Mon, 23 Nov 2026 18:00:00 GMT')
-      await served([asOf(1)[0]], 'Mon, 23 Nov 2026 17:00:00 GMT')
+      world.standIn.addFault({ operations: ['Update'], fault: { kind: 'refuse' } })
+      world.clock.advance(48 * hour)
+      await served([], 'Mon, 23 Nov 2026 18:00:00 GMT')
+      world.standIn.clearFaults()
+      const report = await served([asOf(1)[0]], 'Mon, 23 Nov 2026 17:00:00 GMT')
+      expect(report).toMatchObject({ holds: [{ rule: 'older' }], delivery: { records: 1 }, counts: { hold: 1 } })
       await world.approve()
       await served([], 'Mon, 23 Nov 2026 19:00:00 GMT')
       expect(priceOf(first)).toBe(asOf(1)[0].price)

@@ -167,8 +167,11 @@ export function createHolds(door: Door): Holds {
         const what = decision ?? 'revoked'
         const which = decision === null ? "part <> '' AND decision IS NOT NULL" : "part <> ''"
         await tell(asker, feed, now, what, by, which)
+        // Whatever content a refusal was for, nothing else than what was shown is approved.
         const changes = await asker.run(
-          `UPDATE hold SET decision = $2, decided_by = $3, decided_at = $4 WHERE feed = $1 AND ${which}`,
+          `UPDATE hold SET decision = $2, decided_by = $3, decided_at = $4,
+            content = CASE WHEN decision = 'refused' AND $2 IS DISTINCT FROM 'refused' THEN coalesce(content, '') ELSE content END
+          WHERE feed = $1 AND ${which}`,
           [feed, decision, by, now],
         )
         await noteEvent(asker, feed, now, what, changes, by)
