@@ -98,7 +98,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     counts,
     trips,
     sentences,
-    isAccepted: summary.complete && !trips.some(({ ends }) => ends === 'never'),
+    isAccepted: summary.complete && !trips.some(({ ends, isOfEarlier }) => ends === 'never' && isOfEarlier !== true),
     isOlder: found.some(({ name }) => name === 'older'),
     isWhole,
     // What only the list shows to be ours is absent from it, and not noted again without it.

@@ -21,7 +21,9 @@ const quiet: Seen = {
   back: 0,
   deletes: 0,
   young: 0,
-  outlook: { delete: 0, changed: 0, create: 0 },
+  outlook: noTally(),
+  own: noTally(),
+  earlier: noTally(),
   missing: 0,
   strange: 0,
   otherKeys: false,
@@ -47,6 +49,7 @@ const wreck: Seen = {
   deletes: 90,
   young: 90,
   outlook: { delete: 90, changed: 90, create: 900 },
+  own: { delete: 90, changed: 90, create: 900 },
   missing: 90,
   strange: 9,
   editedAgain: 90,
@@ -66,6 +69,6 @@ export function rulesHold(rule: Rule): void {
     expect(label).not.toBe('')
     // Pure: asked twice, it says the same.
     for (const action of [createOf('A'), updateOf('B')])
-      expect(trip.holds(action, null)).toEqual(trip.holds(action, null))
+      expect(trip.holds(action, null, false)).toEqual(trip.holds(action, null, false))
   }
 }

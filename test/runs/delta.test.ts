@@ -156,6 +156,52 @@ describe('what the guard holds of a delta', () => {
     expect(await delta(rest, 10 * hour)).toMatchObject({ result: 'ok', counts: { delete: 6 } })
   })
 
+  const retold = (one: Home): Home => ({ ...one, description: 'Told otherwise.' })
+  const rulesOf = ({ holds }: ReadReport): string[] => holds.map(({ rule }) => rule)
+
+  test('and asks a person takes no later delta with it, which is judged by what it says itself', async () => {
+    const most = all.slice(0, 16)
+    expect(await delta([...most.map(tenfold), retold(all[16])])).toMatchObject({
+      result: 'held',
+      counts: { update: 0, hold: 17 },
+      holds: [{ rule: 'unrecognisable' }, { rule: 'facts' }],
+    })
+    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'status', status: 503 } })
+    const later = await delta([retold(all[17]), gone(all[18]), next])
+    world.standIn.clearFaults()
+    expect(later).toMatchObject({ result: 'held', counts: { update: 1, delete: 1, create: 1, hold: 17 } })
+    expect(later.notes).toContainEqual(
+      'after what earlier deliveries said 4 of 20 listings would stay as they are. Nothing of it is carried out until the feed is back or you approve it',
+    )
+    expect(later.holds[0]).toMatchObject({ rule: 'unrecognisable', numbers: { stay: 4, ours: 20 } })
+    expect(world.listing(all[17].mlsNumber)).toMatchObject({ Description: 'Told otherwise.' })
+    // What of it could not be carried out is no more of what is held than it was.
+    expect(await delta([])).toMatchObject({ result: 'held', counts: { update: 0, delete: 1, hold: 17 } })
+    expect(there()).toEqual(keys([...all.filter((one) => one !== all[18]), next]))
+    expect(await delta([], 100 * hour)).toMatchObject({ result: 'held', counts: { update: 0, hold: 17 } })
+    expect(priceOf(most[0])).toBe(most[0].price)
+    expect(await delta([...most, all[16]])).toMatchObject({ result: 'ok', holds: [], counts: { hold: 0 } })
+    await isDone()
+  })
+
+  test('and asks a person is joined by more of its kind, however little comes at once', async () => {
+    await delta(all.slice(0, 16).map(tenfold))
+    const tail = await delta([...all.slice(16, 19).map(tenfold), retold(all[19])])
+    expect(tail).toMatchObject({ result: 'held', counts: { update: 1, hold: 19 } })
+    expect(tail.holds.find(({ rule }) => rule === 'unrecognisable')!.keys).toHaveLength(19)
+    for (const hours of [100, 100])
+      expect(await delta([], hours * hour)).toMatchObject({ result: 'held', counts: { update: 0, hold: 19 } })
+  })
+
+  test('is seen for what it is where it comes in two halves: the whole of the second one is held', async () => {
+    expect(rulesOf(await delta(all.slice(0, 9).map(tenfold)))).toEqual(['facts'])
+    const second = await delta([...all.slice(9, 18).map(tenfold), retold(all[19])])
+    expect(second).toMatchObject({ counts: { update: 0, hold: 19 } })
+    expect(rulesOf(second)).toEqual(['unrecognisable', 'facts'])
+    const third = await delta([retold(all[18])], 100 * hour)
+    expect(third).toMatchObject({ result: 'held', counts: { update: 1, hold: 19 } })
+  })
+
   test('stays for the fields that are held, while the rest of the update goes', async () => {
     await delta(six.map((one) => ({ ...tenfold(one), description: 'Told otherwise.' })))
     expect(world.listing(six[0].mlsNumber)).toMatchObject({ Description: 'Told otherwise.' })

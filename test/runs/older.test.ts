@@ -269,6 +269,16 @@ describe('whose server says that it is older', () => {
     })
   })
 
+  test('is measured by the last one of which something went, whatever earlier deltas still ask of a person', async () => {
+    world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
+    const at = (minute: number): string => `Sat, 21 Nov 2026 11:${minute}:00 GMT`
+    await served(asOf(2), at(10))
+    const tenfold = homes(1, 10).map((one) => ({ ...one, price: one.price * 10 }))
+    expect((await served(tenfold, at(11))).holds[0]).toMatchObject({ rule: 'unrecognisable' })
+    expect(await served([home(13)], at(50))).toMatchObject({ result: 'held', counts: { create: 1 } })
+    expect((await served([home(14)], at(30))).holds[0]).toMatchObject({ rule: 'older' })
+  })
+
   test('goes through with one approval, whatever turns of fields that move by themselves come meanwhile', async () => {
     world.configure({ north: { source: server!.url } })
     const sold = homes(1, 40)

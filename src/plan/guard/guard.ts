@@ -47,8 +47,9 @@ export function judge(
   const standing = (part: HeldPart): Standing => standingOf(remembered, action, part, policy)
   const partFor = ({ fact }: Trip): HeldPart => (fact === undefined ? action.kind : partOf(fact))
   const heldBy = trips.filter((trip) => {
-    const isAbout = trip.holds(action, pair) && isOf(action, partFor(trip))
-    return isAbout && (isBesideHeld || !isLetGo(standing(partFor(trip)), trip.ends))
+    const before = standing(partFor(trip))
+    const isAbout = trip.holds(action, pair, before.record !== null) && isOf(action, partFor(trip))
+    return isAbout && (isBesideHeld || !isLetGo(before, trip.ends))
   })
   const about = remembered.holds.map(({ part }) => part).filter((part) => isOf(action, part))
   const staying: readonly Standing['is'][] = policy.endsNone ? ['refused', 'waiting'] : ['refused']

@@ -2,6 +2,7 @@
  * The guard's rules. A feed is wrong now and then, and the site must not show it; an office also changes a lot in one night
  * now and then, and the site must show that. Each rule asks one question of a plan, and holds the changes that it is about.
  */
+import { countsOf } from '../change.ts'
 import type { Action } from '../change.ts'
 import type { PlanConfig } from '../settings.ts'
 import type { Ends, Pair, RuleName, Tally } from './hold.ts'
@@ -11,6 +12,8 @@ import type { Policy } from './scales.ts'
 
 /** The settings below `limits` that rules ask for, in percent of the listings that are ours. */
 export type Limits = Readonly<Pick<PlanConfig['limits'], 'share' | 'growth'>>
+
+type Outlook = Readonly<Pick<Tally, 'delete' | 'create' | 'changed'>>
 
 /** What the rules measure by, without what was approved, or confirmed by the feed for long enough. */
 export interface Seen {
@@ -27,7 +30,10 @@ export interface Seen {
   /** What changed in the last 24 hours and what this plan would change; renumbered listings neither leave nor come. */
   readonly counts: Readonly<Tally>
   /** The same if all that is not approved were carried out, the confirmed part too. */
-  readonly outlook: Readonly<Pick<Tally, 'delete' | 'create' | 'changed'>>
+  readonly outlook: Outlook
+  /** Of that what a delta says itself, and what earlier ones said that is planned again with it; both with the last 24 hours. */
+  readonly own: Outlook
+  readonly earlier: Readonly<Tally>
   /** A change beyond belief, as people read it: "250,000 → 25,000,000 in M-1041". */
   readonly examples: Readonly<Partial<Record<FactKind, string>>>
   /** When the delivery says that it was written, where that is before the last one was; both as people read them. */
@@ -62,6 +68,8 @@ export interface Trip {
   readonly ends: Ends
   /** What ends it, if nothing but that and a person does, as a clause. */
   readonly waitsFor?: string
+  /** Not this delivery is held whole, but what earlier deltas said. */
+  readonly isOfEarlier?: boolean
   /** Why a change is held, as a clause. */
   readonly label: string
   /** Of an update only this kind of fact is held, and the rest goes on. */
@@ -69,8 +77,8 @@ export interface Trip {
   readonly numbers: Numbers
   /** The numbers for people; what is held and until when is said behind it (`endingOf`). */
   readonly sentence: string
-  /** Whether this action is held back. `pair`: with what it is about the same home. */
-  holds(action: Action, pair: Pair | null): boolean
+  /** Whether this action is held back. `pair`: with what it is about the same home. `isHeld`: the very same was held before. */
+  holds(action: Action, pair: Pair | null, isHeld: boolean): boolean
 }
 
 export type Rule = (seen: Seen, limits: Limits) => Trip | null
@@ -213,19 +221,28 @@ const older: Rule = (seen) => {
 }
 
 const unrecognisable: Rule = (seen, limits) => {
-  const { ours, outlook, isFirstLoad } = seen
-  const stay = Math.max(0, ours - outlook.delete - outlook.changed)
-  const after = ours - outlook.delete + outlook.create
-  // A few new listings drown nothing, however small the office is.
-  const isDrowned = !isFirstLoad && outlook.create > allowedNew(seen, limits) && stay < after * shareStaying
-  if (ours < leastOffice || (stay >= ours * shareStaying && !isDrowned)) return null
+  const { ours, own, earlier, isFirstLoad } = seen
+  const left = ({ delete: gone, changed, create }: Outlook) => {
+    const [stay, after] = [Math.max(0, ours - gone - changed), ours - gone + create]
+    // A few new listings drown nothing, however small the office is.
+    const isDrowned = !isFirstLoad && create > allowedNew(seen, limits) && stay < after * shareStaying
+    return { stay, after, isLittle: stay < ours * shareStaying || isDrowned }
+  }
+  if (ours < leastOffice || !left(seen.outlook).isLittle) return null
+  // Then a delta takes nothing with it that is not more of the same.
+  const isOfEarlier = left(earlier).isLittle && !left(own).isLittle
+  const isMore = (action: Action): boolean => countsOf(action).some((what) => earlier[what] > allowed(seen, limits))
+  const { stay, after } = left(isOfEarlier ? earlier : seen.outlook)
+  const [of, most] = [isOfEarlier ? 'what earlier deliveries said' : 'this delivery', Math.max(ours, after)]
   return {
     name: 'unrecognisable',
     ...asks,
+    isOfEarlier,
     waitsFor: 'the feed is back',
     label: 'too little would stay as it is',
     numbers: { stay, ours, after },
-    sentence: `after this delivery ${stay} of ${Math.max(ours, after)} listings would stay as they are`,
+    sentence: `after ${of} ${stay} of ${most} listings would stay as they are`,
+    holds: (action, _, isHeld) => asks.holds(action) && (!isOfEarlier || isHeld || isMore(action)),
   }
 }
 

@@ -66,7 +66,9 @@ export class Scales {
   readonly #policy: Policy
   readonly #sums = noSums()
   readonly #counts = noTally()
-  readonly #outlook = noTally()
+  /** What would be changed in all: what the delivery says itself, and what earlier deltas said. */
+  readonly #own = noTally()
+  readonly #earlier = noTally()
   readonly #examples: Partial<Record<FactKind, string>> = {}
   /**
    * Signs that the list may lack rows: listings of ours that it has not. Approved ones too, as an approval is no reason to
@@ -80,7 +82,7 @@ export class Scales {
 
   /** A delete that waits for the end of its grace, or for another delivery as proof: the site is without its listing all the same, as far as the feed goes. */
   addLeavingLater({ counted }: Remembered, by: 1 | -1): void {
-    if (!counted.includes('delete')) this.#outlook.delete += by
+    if (!counted.includes('delete')) this.#own.delete += by
   }
 
   add(action: Action, remembered: Remembered): void {
@@ -109,15 +111,16 @@ export class Scales {
     add('editedAgain', kind === 'update' && action.again, 'listed again')
     // Whether a delivery is older is told by what it says itself.
     const isOwn = this.#policy.saysItself(action.mlsNumber)
+    const outlook = isOwn ? this.#own : this.#earlier
     add('deletes', isOwn && kind === 'delete', 'never')
     add('young', isOwn && kind === 'delete' && action.isYoung, 'never')
     add('creates', isOwn && cause === 'new', 'never')
     add('back', isOwn && cause === 'new' && action.isBack && !wasElsewhere, 'never')
     const all = countsOf(action).filter((what) => isOpen(partOf(what), 'never'))
-    if (all.some(isFact) && !counted.some(isFact)) this.#outlook.changed += by
+    if (all.some(isFact) && !counted.some(isFact)) outlook.changed += by
     for (const what of all) {
       if (counted.includes(what)) continue
-      this.#outlook[what] += by
+      outlook[what] += by
       if (!isOpen(partOf(what), 'confirmed')) continue
       this.#counts[what] += by
       if (kind === 'update' && isFact(what)) this.#examples[what] ??= exampleOf(what, action)
@@ -126,8 +129,8 @@ export class Scales {
 
   /** `before`: what was changed within 24 hours. */
   sums(before: Tally) {
-    const [counts, outlook] = [sum(before, this.#counts), sum(before, this.#outlook)]
-    return { ...this.#sums, counts, outlook, examples: this.#examples }
+    const [counts, own, earlier] = [sum(before, this.#counts), sum(before, this.#own), sum(before, this.#earlier)]
+    return { ...this.#sums, counts, outlook: sum(own, this.#earlier), own, earlier, examples: this.#examples }
   }
 }
 
