@@ -4,6 +4,7 @@ import type { Home, Known } from '../core/home.ts'
 import { listingAt } from '../core/listing.ts'
 import type { Listing } from '../core/listing.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
+import { fieldsOf } from '../plan/change.ts'
 import type { Action, Change } from '../plan/change.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
@@ -24,7 +25,7 @@ export function homeIn(
   const position = deliveredFor(action)
   if (action !== null && position !== null) {
     const wanted = listingAt(workspace.deliveredAt(position), now, today)
-    if (action.kind === 'create') return homeOf(null, wanted)
+    if (action.kind === 'create') return homeOf(null, before(wanted, fieldsOf(change, true)))
     return homeOf(action.kind === 'update' ? before(wanted, action.fields) : wanted, wanted)
   }
   const { mlsNumber } = change

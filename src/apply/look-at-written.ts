@@ -121,7 +121,7 @@ function isOfEarlierWrite({ service: { stamp } }: ApplyContext, { by }: Shown): 
 /** Sent as it was sent before: the listing is there, and what Create answered stays with it. */
 function asUpdate(change: Create | Update): Update {
   if (change.kind === 'update') return change
-  const none = { shownHash: null, fields: [], clear: [], broken: [], again: false, withheld: [] }
+  const none = { shownHash: null, fields: [], clear: [], broken: [], again: false }
   return { ...change, ...none, kind: 'update', cause: 'changed' }
 }
 

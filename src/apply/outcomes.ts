@@ -40,7 +40,7 @@ export async function outgoing(
 export async function outgoingOf(context: ApplyContext, change: Create | Update): Promise<Outgoing> {
   const [wanted] = await outgoing(context, [change.wanted])
   const sent = withFacts(wanted, change.facts)
-  if (change.kind === 'create' || change.withheld.length === 0) return sent
+  if (change.withheld.length === 0) return sent
   const { name, chatbot } = context.feed
   const before = (await context.store.snapshot.confirmed(chatbot, name, [change.mlsNumber])).get(change.mlsNumber)
   if (before === undefined) throw new Error(`Nothing is known to have been sent of ${change.mlsNumber}`)

@@ -34,6 +34,12 @@ interface Sends<Kind extends string, Cause extends string> extends Wants<Kind, C
   readonly content: string
   /** The service must be asked for this MLSNumber first. */
   readonly lookUp: boolean
+  /** What changes; of a create against what was sent last, where that is known. */
+  readonly fields: readonly FieldChange[]
+  /** The kinds of fact that change beyond belief against what was sent last. */
+  readonly broken: readonly FactKind[]
+  /** Fields that stay as they were sent last, as the guard holds them. */
+  readonly withheld: readonly FieldName[]
 }
 
 export interface Create extends Sends<'create', 'new' | 'gone-from-service'> {
@@ -50,11 +56,6 @@ export interface Create extends Sends<'create', 'new' | 'gone-from-service'> {
 export type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'unseen' | 'never-sent' | 'settle' | 'refresh'
 
 export interface Update extends Sends<'update', UpdateCause> {
-  /** The kinds of fact that change beyond belief against what was sent last. */
-  readonly broken: readonly FactKind[]
-  /** Fields that stay as they were sent last, as the guard holds them. */
-  readonly withheld: readonly FieldName[]
-  readonly fields: readonly FieldChange[]
   /** Optional fields that must disappear from the service with this update. */
   readonly clear: readonly FieldName[]
   /** It drifted, was sent again, and drifted once more. */
@@ -173,8 +174,8 @@ export const isPutRight = ({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boo
 
 /** As what an action counts for 24 hours once it is carried out. */
 export function countsOf(action: Action): readonly Counted[] {
-  if (action.kind === 'update') return action.broken
-  if (action.kind === 'create') return action.cause === 'new' && !action.isBack ? ['create'] : []
+  if (action.cause === 'new') return action.isBack ? [] : ['create']
+  if (action.kind === 'update' || action.kind === 'create') return action.broken
   return action.kind === 'delete' ? ['delete'] : []
 }
 
@@ -186,10 +187,10 @@ export function reasonOf(change: Change): string {
   return shortHash(JSON.stringify([of.kind, of.cause, fields, content]))
 }
 
-/** The fields in which an update changes what is on the service; `isHeld`: those that the guard holds of one that goes on. */
+/** The fields in which an update changes what is on the service; `isHeld`: those that the guard holds of one, or of a create, that goes on. */
 export function fieldsOf(change: Change, isHeld = false): readonly FieldChange[] {
   const action = change.kind === 'hold' ? change.action : change
-  if (action?.kind !== 'update') return []
+  if (action?.kind !== 'update' && !(isHeld && action?.kind === 'create')) return []
   return action.fields.filter(({ field }) => action.withheld.includes(field) === isHeld)
 }
 

@@ -195,7 +195,7 @@ function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string)
 }
 
 function create(one: Wanting, cause: Create['cause'], why: string, also: Partial<Create> = {}): Create {
-  const { wanted, history, settings } = one
+  const { mine, wanted, history, settings } = one
   return {
     kind: 'create',
     cause,
@@ -205,6 +205,9 @@ function create(one: Wanting, cause: Create['cause'], why: string, also: Partial
     lookUp: cause === 'gone-from-service' || !settings.remote.complete || settings.lostUntil !== null,
     unseen: false,
     firstLook: false,
+    fields: newsOf(one, mine),
+    broken: brokenBy(one, 'changed'),
+    withheld: [],
     home: wanted.home,
     isBack: history.leftAt !== null,
     ...also,
@@ -250,7 +253,7 @@ function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
   const shown = item.shown()
   if (shown !== null)
     return differences(wanted.listing(), shown, new Set([...settings.volatile.fields, ...wanted.placeholders()]))
-  return row === null ? [] : newsOf(one, row)
+  return newsOf(one, row)
 }
 
 /** What is put right so many times running is held, as something undoes it each time, and tried again so much later. */
@@ -292,8 +295,8 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
  * What changes since the row was sent last, but for what moves by itself. Where other fields are volatile than at that time its
  * content is another one, though nothing in it need have changed.
  */
-function newsOf({ settings, recall, wanted }: Wanting, row: SnapshotRow): FieldChange[] {
-  if (wanted.content === row.content) return []
+function newsOf({ settings, recall, wanted }: Wanting, row: SnapshotRow | null): FieldChange[] {
+  if (row === null || row.content === null || wanted.content === row.content) return []
   const lasting = fieldNames.filter((field) => !settings.volatile.fields.has(field))
   return changedFields(recall(row.id).listing, wanted.listing(), lasting)
 }

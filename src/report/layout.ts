@@ -239,7 +239,7 @@ function heldRow(report: Report, change: ReportedChange): Row {
 function fieldLines({ reader }: Report, change: ReportedChange, fields: readonly FieldChange[]): string[] {
   const { kind, held, home } = change
   const form = { reader, home }
-  if (kind !== 'create' && held !== 'create')
+  if ((kind !== 'create' && held !== 'create') || fields.some(({ from }) => from !== null))
     return fields.map((one) => `${fieldLabel(one.field)}: ${fieldChange(one, form)}`)
   const placeholders = fields.filter(({ placeholder }) => placeholder)
   return [

@@ -158,7 +158,8 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
   const count = (kind: ActionKind, { weighed, heldBy }: Verdict): void => {
     for (const { trip, clock, isRefused } of heldBy) {
       const holding = held.get(trip)!
-      holding.counts[kind]++
+      // Of a create, too, a fact is held as in an update.
+      holding.counts[trip.fact === undefined ? kind : 'update']++
       if (isRefused) holding.refused++
       if (clock === null) continue
       holding.clock = Math.min(holding.clock ?? clock, clock)

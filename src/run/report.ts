@@ -105,10 +105,12 @@ function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKin
     const { kind, cause, mlsNumber, why } = change
     const held = change.kind === 'hold' ? change.held : null
     let fields = fieldsOf(change)
+    const withheld = fieldsOf(change, true)
     if (change.kind === 'create' && 'delivered' in change.wanted) {
       const row = workspace.deliveredAt(change.wanted.delivered)
       const { placeholders = [] } = row.moving
-      const listing = listingAt(row, now, today)
+      const kept = Object.fromEntries(withheld.map(({ field, from }) => [field, from ?? undefined]))
+      const listing = { ...listingAt(row, now, today), ...kept }
       const filled = fieldNames.filter((field) => listing[field] !== undefined)
       fields = filled.map((field) => ({
         field,
@@ -118,7 +120,7 @@ function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKin
       }))
     }
     const rules = [...new Set(weighed.parts.flatMap((part) => part.rules))]
-    const [home, withheld] = [homeIn(workspace, change, moment), fieldsOf(change, true)]
+    const home = homeIn(workspace, change, moment)
     const { heldSince } = remembered
     yield { kind, cause, mlsNumber, why, fields, rules, withheld, home, held, heldSince, outcome }
   }

@@ -1000,6 +1000,57 @@ describe('facts', () => {
     expect(world.listing(all[0].mlsNumber)).toMatchObject({ SaleType: 'for_rent', RentPrice: 950 })
   })
 
+  describe('of a listing that people take off while they are held', () => {
+    const six = changed(6, times(10))
+
+    beforeEach(async () => {
+      await loaded()
+      expect(await night(six)).toMatchObject({ result: 'held', counts: { update: 0, hold: 6 } })
+    })
+
+    test('stay as they were sent last: it is created so, and they go with the others', async () => {
+      world.standIn.remove(chatbot, all[0].mlsNumber)
+      const report = await night(six, hour)
+      expect(report).toMatchObject({ result: 'held', counts: { create: 1, update: 0, hold: 5 } })
+      expect(priceOf(all[0])).toBe(all[0].price)
+      expect(notes(report)).toMatch(/the price of 6 of 19 listings would .* Held: 6 updates of prices/)
+      expect(report.changes.find(({ kind }) => kind === 'create')).toMatchObject({
+        why: 'gone from the service; held of it: too many listings would change prices',
+        fields: expect.arrayContaining([{ field: 'SalePrice', from: null, to: all[0].price }]),
+        home: { price: { from: null, to: all[0].price } },
+        withheld: [{ field: 'SalePrice', from: all[0].price, to: all[0].price * 10 }],
+      })
+      expect(await night(six)).toMatchObject({ result: 'held', counts: { create: 0, update: 0, hold: 6 } })
+      expect(await nights(2, six)).toMatchObject({ result: 'ok', counts: { create: 0, update: 6, hold: 0 } })
+      expect(priceOf(all[0])).toBe(all[0].price * 10)
+    })
+
+    test('stay so where a person refused them, whatever else the feed says of it, and are told', async () => {
+      await world.executed('approve', 'north', '--refuse', '--yes')
+      world.standIn.remove(chatbot, all[0].mlsNumber)
+      const two = changed(2, times(10)).map((one, at) => (at === 0 ? { ...one, description: 'Told otherwise.' } : one))
+      expect(await night(two)).toMatchObject({ result: 'held', counts: { create: 1, update: 0, hold: 1 } })
+      expect(world.listing(all[0].mlsNumber)).toMatchObject({ Description: 'Told otherwise.', SalePrice: all[0].price })
+      expect(await nights(4, two)).toMatchObject({ result: 'held', counts: { create: 0, update: 0, hold: 2 } })
+    })
+
+    test('go with it where a person approved them', async () => {
+      await world.approve()
+      world.standIn.remove(chatbot, all[0].mlsNumber)
+      expect(await night(six)).toMatchObject({ result: 'ok', counts: { create: 1, update: 5, hold: 0 } })
+      expect(priceOf(all[0])).toBe(all[0].price * 10)
+    })
+
+    test('stay where its create got no answer, and is made by a later run', async () => {
+      world.standIn.remove(chatbot, all[0].mlsNumber)
+      world.standIn.addFault({ operations: ['Create'], fault: { kind: 'status', status: 503 } })
+      expect(await night(six)).toMatchObject({ result: 'held', applied: { outcomes: { unknown: 1 } } })
+      world.standIn.clearFaults()
+      expect(await night(six)).toMatchObject({ result: 'held', counts: { create: 1, hold: 5 } })
+      expect(priceOf(all[0])).toBe(all[0].price)
+    })
+  })
+
   test('of each kind as many as may change go at once', async () => {
     await loaded(sales)
     const feed = sales.map((one, index) => {

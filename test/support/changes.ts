@@ -38,7 +38,8 @@ export function proofOf(mlsNumber: string, changes: Partial<Gone> = {}): Absence
 }
 
 const base = (mlsNumber: string) => ({ mlsNumber, why: 'because' })
-const sends = { wanted: { delivered: 1 }, content: 'content', lookUp: false, unsettled: false }
+const none = { fields: [], broken: [], withheld: [] }
+const sends = { wanted: { delivered: 1 }, content: 'content', lookUp: false, unsettled: false, ...none }
 
 export const createOf = (mlsNumber: string, changes: Partial<Create> = {}): Create => ({
   ...base(mlsNumber),
@@ -61,8 +62,6 @@ export const updateOf = (mlsNumber: string, changes: Partial<Update> = {}): Upda
   fields: [{ field: 'Bedrooms', from: 3, to: 4 }],
   clear: [],
   again: false,
-  broken: [],
-  withheld: [],
   ...changes,
 })
 

@@ -96,11 +96,13 @@ export function judge(
 /** The fields of an action that a part is about: null for all of it, none where it is another's. */
 function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
   const [kind, fact] = part.split(' ') as [ActionKind, FactKind?]
-  if (kind !== action.kind) return []
-  if (fact === undefined || action.kind !== 'update') return null
+  if (fact === undefined && kind === action.kind) return null
+  if (kind !== 'update' || (action.kind !== 'update' && action.kind !== 'create')) return []
+  // What is created again stays as it was sent last as far as its update is held.
+  if (fact === undefined) return action.fields.map(({ field }) => field)
   // Of a listing that was there before, or was edited on the service, the feed says nothing new.
-  const isNews = action.cause === 'changed' || action.cause === 'mapping' || action.broken.includes(fact)
-  return isNews ? fieldsOfFact(fact, action.fields) : []
+  const isNews = action.kind === 'create' || action.cause === 'changed' || action.cause === 'mapping'
+  return isNews || action.broken.includes(fact) ? fieldsOfFact(fact, action.fields) : []
 }
 
 const isOf = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)?.length !== 0
@@ -109,13 +111,13 @@ const isOf = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)
 function withheld(action: Action, parts: readonly PartHeld[], labels: string): Change {
   if (parts.length === 0) return action
   const all = parts.map(({ part }) => fieldsOf(action, part))
-  if (action.kind === 'update' && !all.includes(null)) {
+  if ((action.kind === 'update' || action.kind === 'create') && !all.includes(null)) {
     const fields = [...new Set(all.flatMap((some) => some ?? []))]
     const isHeld = (field: FieldName): boolean => fields.includes(field)
-    if (action.fields.some(({ field }) => !isHeld(field))) {
-      const clear = action.clear.filter((field) => !isHeld(field))
-      return { ...action, why: `${action.why}; held of it: ${labels}`, clear, withheld: fields }
-    }
+    const rest = { why: `${action.why}; held of it: ${labels}`, withheld: fields }
+    if (action.kind === 'create') return { ...action, ...rest }
+    if (action.fields.some(({ field }) => !isHeld(field)))
+      return { ...action, ...rest, clear: action.clear.filter((field) => !isHeld(field)) }
   }
   return hold(action, 'guard', `${action.why}; held: ${labels}`)
 }

@@ -1,7 +1,7 @@
 /** Weighs a plan as it goes by: what the rules measure, without what was approved or confirmed. */
 import { valueInWords } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
-import type { Action, Update } from '../change.ts'
+import type { Action, Create, Update } from '../change.ts'
 import { facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { noTally, partOf } from './hold.ts'
@@ -123,7 +123,7 @@ export class Scales {
       outlook[what] += by
       if (!isOpen(partOf(what), 'confirmed')) continue
       this.#counts[what] += by
-      if (kind === 'update' && isFact(what)) this.#examples[what] ??= exampleOf(what, action)
+      if ('fields' in action && isFact(what)) this.#examples[what] ??= exampleOf(what, action)
     }
   }
 
@@ -134,7 +134,7 @@ export class Scales {
   }
 }
 
-function exampleOf(kind: FactKind, { fields, mlsNumber }: Update): string {
+function exampleOf(kind: FactKind, { fields, mlsNumber }: Create | Update): string {
   const change = fields.find(({ field }) => facts[kind].fields.includes(field))
   if (change === undefined || Array.isArray(change.from) || Array.isArray(change.to)) return mlsNumber
   return `${valueInWords(change.from)} → ${valueInWords(change.to)} in ${mlsNumber}`

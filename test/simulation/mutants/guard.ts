@@ -86,7 +86,7 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'a withheld field is sent all the same',
     file: 'src/apply/outcomes.ts',
-    from: "if (change.kind === 'create' || change.withheld.length === 0) return sent",
+    from: 'if (change.withheld.length === 0) return sent',
     to: 'if (sent.listing) return sent',
   },
   {
