@@ -81,8 +81,10 @@ export function approveCommand(
     const held = await show()
     const count = held.length
     const decision = options.refuse ? 'refused' : 'approved'
+    const isOfList = held.some(({ rules }) => rules.includes('chatbot'))
+    const otherwise = `until the feed${isOfList ? ', or a later list of the chatbot,' : ''} says otherwise`
     const question = options.refuse
-      ? `Keep these ${count} held until the feed says otherwise?`
+      ? `Keep these ${count} held ${otherwise}?`
       : `Let these ${count} through with the next run?`
     if (count === 0 || (!options.yes && !(await ask('approve', question, context.signal)))) {
       document(null, 0, held)
@@ -98,7 +100,7 @@ export function approveCommand(
     document(decision, decided, held)
     say(
       options.refuse
-        ? `${decided} refused; they stay held until the feed says otherwise`
+        ? `${decided} refused; they stay held ${otherwise}`
         : `${decided} approved; the next run carries them out if the feed still says so`,
     )
     return exitStatus.right

@@ -175,7 +175,7 @@ export const isPutRight = ({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boo
 /** As what an action counts for 24 hours once it is carried out. */
 export function countsOf(action: Action): readonly Counted[] {
   if (action.cause === 'new') return action.isBack ? [] : ['create']
-  if (action.kind === 'update' || action.kind === 'create') return action.broken
+  if ('broken' in action) return action.broken
   return action.kind === 'delete' ? ['delete'] : []
 }
 

@@ -10,7 +10,6 @@ import { hold, isPutRight } from './change.ts'
 import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
-import type { FactKind } from './guard/facts.ts'
 import { isSuspect, isUnderWay } from './situation.ts'
 import type { Case, WantedListing } from './situation.ts'
 
@@ -183,31 +182,37 @@ function adoptOrUpdate(one: Wanting, item: ShownRow, cause: 'settle' | 'never-se
 }
 
 /** What all changes to a wanted listing say. */
-function about({ key, mine, wanted, settings }: Wanting, why: string) {
+function about<C extends string>(one: Wanting, cause: C, why: string) {
+  const { key, mine, wanted, settings } = one
   const { lostUntil, now } = settings
   // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
   const unsettled = isUnderWay(mine, settings) || (lostUntil !== null && now < lostUntil)
-  return { mlsNumber: key, why, wanted: wanted.at, unsettled }
+  return { cause, mlsNumber: key, why, wanted: wanted.at, unsettled, facts: factsShown(one) }
+}
+
+/** The same of those that are sent. Facts are compared with what was sent last: of what was there before, the feed has said nothing yet. */
+function sent<C extends (Create | Update)['cause']>(one: Wanting, cause: C, why: string, fields: FieldChange[]) {
+  const { mine, wanted, recall } = one
+  const isNews = ['changed', 'mapping', 'settle', 'gone-from-service'].includes(cause)
+  const isKnown = isNews && mine !== null && mine.content !== null && mine.content !== wanted.content
+  const broken = isKnown ? factsBroken(recall(mine.id).listing, wanted.listing()) : []
+  return { ...about(one, cause, why), content: wanted.content, fields, broken, withheld: [] }
 }
 
 function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string): Adopt {
-  return { kind: 'adopt', cause, ...about(one, why), shownHash: item.hash, facts: factsShown(one) }
+  return { kind: 'adopt', ...about(one, cause, why), shownHash: item.hash }
 }
 
 function create(one: Wanting, cause: Create['cause'], why: string, also: Partial<Create> = {}): Create {
   const { mine, wanted, history, settings } = one
   return {
     kind: 'create',
-    cause,
-    ...about(one, why),
-    content: wanted.content,
+    // What was taken off before begins anew.
+    ...sent(one, cause, why, mine?.flight === 'delete' ? [] : newsOf(one, mine)),
     // What a lost store knew may be missing from one list, so it is looked up even once the wait is over.
     lookUp: cause === 'gone-from-service' || !settings.remote.complete || settings.lostUntil !== null,
     unseen: false,
     firstLook: false,
-    fields: newsOf(one, mine),
-    broken: brokenBy(one, 'changed'),
-    withheld: [],
     home: wanted.home,
     isBack: history.leftAt !== null,
     ...also,
@@ -215,33 +220,20 @@ function create(one: Wanting, cause: Create['cause'], why: string, also: Partial
 }
 
 function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChange[]): Update {
-  const { mine, item, wanted } = one
+  const { mine, item } = one
   return {
     kind: 'update',
-    cause,
-    ...about(one, why),
-    content: wanted.content,
+    ...sent(one, cause, why, fields),
     lookUp: false,
     shownHash: item?.hash ?? mine?.baseline ?? null,
-    facts: factsShown(one),
-    fields,
     clear: disappearing(fields),
     again: isPutRight({ kind: 'update', cause }) && wasPutRight(one),
-    broken: brokenBy(one, cause),
-    withheld: [],
   }
-}
-
-/** Facts are compared with what was sent last. Of what was there before, the feed has said nothing yet. */
-function brokenBy({ mine, wanted, recall }: Wanting, cause: UpdateCause): FactKind[] {
-  const isNews = cause === 'changed' || cause === 'mapping' || cause === 'settle'
-  if (!isNews || mine === null || mine.content === null || mine.content === wanted.content) return []
-  return factsBroken(recall(mine.id).listing, wanted.listing())
 }
 
 /** Facts that somebody gave on the service where a placeholder was sent; undefined: none. */
 function factsShown({ wanted, item }: Wanting): Partial<Listing> | undefined {
-  const placeholders = wanted.placeholders()
+  const placeholders = item === null ? [] : wanted.placeholders()
   const shown = placeholders.length === 0 ? null : item?.shown()
   const facts = shown ? factsInPlace(wanted.listing(), placeholders, shown) : {}
   return Object.keys(facts).length > 0 ? facts : undefined

@@ -69,7 +69,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     now: past.moment.now,
   }
   const trips = [...holding.keys()]
-  const { counts, lookUps, elsewhere, nameless, ...counted } = count(workspace, plan.counts, isDoubtful)
+  const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, isDoubtful)
+  const nameless = counted.nameless + plan.untold.nameless
   const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(facts, past, plan, feed)]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
   // That is why, more often than not.
@@ -82,7 +83,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isIncomplete = !areComplete(plan)
   const isWhole = settings.deletes && !isIncomplete
   // What is held stays so until a whole run says otherwise.
-  const gone = Array.from(letGo.values(), ({ parts }) => parts).reduce((sum, parts) => sum + parts, 0)
+  const gone = Array.from(letGo.values(), ({ counts }) => total(counts)).reduce((sum, some) => sum + some, 0)
   const stillHeld = isWhole ? plan.untold.waiting : Math.max(0, past.waiting - gone)
   const isUntold = stillHeld > (isWhole ? 0 : counted.held - total(kept))
   if (limits.isOff) notes.push(`limits: off, so the guard holds nothing${isUntold ? ' new' : ''}`)
@@ -94,7 +95,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     ...counted,
     held: isWhole ? counted.held + stillHeld : Math.max(counted.held, stillHeld),
     letGo: (verb) => [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about)),
-    conflicts: counted.conflicts + (isIncomplete ? 1 : 0) + (others.rival === null ? 0 : 1),
+    conflicts: counted.conflicts + plan.untold.nameless + (isIncomplete ? 1 : 0) + (others.rival === null ? 0 : 1),
     counts,
     trips,
     sentences,
@@ -154,7 +155,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
   )
   /** Held by no rule: by its refusal alone, or as this run ends no hold. */
   const [refused, kept] = [noneHeld(), noneHeld()]
-  const letGo = new Map<Ends, { counts: Held; since: number; parts: number }>()
+  const letGo = new Map<Ends, { counts: Held; since: number }>()
   const count = (kind: ActionKind, { weighed, heldBy }: Verdict): void => {
     for (const { trip, clock, isRefused } of heldBy) {
       const holding = held.get(trip)!
@@ -173,10 +174,9 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
     if (one !== undefined) {
       const byFeed = one.record!.ends === 'listed again' ? 'listed again' : 'confirmed'
       const ends = one.is === 'confirmed' ? byFeed : 'never'
-      const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity, parts: 0 }
+      const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity }
       gone.counts[action.kind]++
       gone.since = Math.min(gone.since, ...verdict.letGo.map(({ record }) => record!.since))
-      gone.parts += verdict.letGo.length
       letGo.set(ends, gone)
     }
     return verdict

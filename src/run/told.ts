@@ -9,6 +9,10 @@ type Tools = Pick<Readers, 'store' | 'workspace'>
 export const isWaiting = ({ rules, decision }: Pick<Held, 'rules' | 'decision'>): boolean =>
   rules.length > 0 && decision?.is !== 'approved'
 
+/** It waits for a record without MLSNumber, and nobody has let it go. */
+const isNameless = ({ part, rules, decision }: Held): boolean =>
+  part === 'delete' && rules.length === 0 && decision?.is !== 'approved'
+
 /** Of these MLSNumbers those of which the delivery says something: a record that can't be read says nothing. */
 async function toldOf(
   { name, chatbot }: Pick<Feed, 'name' | 'chatbot'>,
@@ -40,6 +44,8 @@ export interface Untold {
   readonly told: ReadonlySet<string> | null
   /** What is held of listings of which too little is told to end it. */
   readonly unclear: readonly Held[]
+  /** How many deletes that wait for a record without MLSNumber are not told: they go on waiting. */
+  readonly nameless: number
   /** Of how many listings something that waits is not told: it stays held. */
   readonly waiting: number
 }
@@ -57,7 +63,7 @@ export async function untoldOf(
   const unclear = await unclearOf(feed, tools, now)
   const waiting = (some: readonly Held[]): number =>
     new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
-  if (mode === 'full' && !lacksTable) return { told: null, unclear, waiting: waiting(unclear) }
+  if (mode === 'full' && !lacksTable) return { told: null, unclear, nameless: 0, waiting: waiting(unclear) }
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
@@ -68,7 +74,8 @@ export async function untoldOf(
       if (part?.startsWith('update') === true && !planned.has(mlsNumber)) told.delete(mlsNumber)
   }
   const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
-  return { told, unclear, waiting: waiting([...untold, ...unclear]) }
+  const nameless = untold.filter(isNameless).length
+  return { told, unclear, nameless, waiting: waiting([...untold, ...unclear]) }
 }
 
 const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'forget'

@@ -51,7 +51,7 @@ export function createHolds(connection: Connection): Holds {
     WHERE ${waits} AND part <> '' GROUP BY rule.value`,
   )
   const count = column<number>(database, `SELECT count(*) FROM hold WHERE feed = ? AND ${isHeld}`)
-  const waiting = column<number>(database, `SELECT count(*) FROM hold WHERE ${waits}`)
+  const waiting = column<number>(database, `SELECT count(DISTINCT key) FROM hold WHERE ${waits}`)
   const heldBy = column<number>(
     database,
     `SELECT 1 FROM hold WHERE ${waits} AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value = @rule) LIMIT 1`,

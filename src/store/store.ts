@@ -220,7 +220,7 @@ export interface HoldsReader {
   /** How much each rule of the guard holds that nobody has approved; without those that hold nothing. */
   waitingByRule(feed: string, now: number): Promise<ReadonlyMap<string, number>>
   count(feed: string): Promise<number>
-  /** How much a rule of the guard holds that nobody has approved. */
+  /** Of how many listings a rule of the guard holds something that nobody has approved. */
   waiting(feed: string, now: number): Promise<number>
   /** Whether this rule holds any of that. */
   isHeldBy(feed: string, rule: RuleName, now: number): Promise<boolean>

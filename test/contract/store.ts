@@ -966,6 +966,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
           Promise.all((['older', 'facts', 'arriving'] as const).map((rule) => holds.isHeldBy(feed, rule, at)))
         expect(await holding('north', now)).toEqual([true, true, false])
         expect(await holding('south', now)).toEqual([false, false, false])
+        expect(await holds.waiting('north', now)).toBe(3)
         await holds.decide('north', 'approved', 'Ada', now, null)
         expect(await holding('north', now)).toEqual([false, false, false])
         expect(await holding('north', now + 31 * day)).toEqual([true, true, false])

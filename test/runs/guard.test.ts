@@ -307,6 +307,17 @@ describe('what is held', () => {
     expect(notes(incomplete)).toContain('6 held by earlier runs stay held')
   })
 
+  test('is counted by listings, also in a run that was cut', async () => {
+    await loaded()
+    const larger = (one: Home): Home => ({ ...times(10)(one), bedrooms: one.bedrooms + 3 })
+    expect((await night(changed(6, larger))).counts).toMatchObject({ hold: 6 })
+    const cut = await night(zillowStart + zillowRecord(all[19]))
+    expect(notes(cut)).toContain('6 held by earlier runs stay held')
+    world.configure({ north: { volatile, limits: 'off' } })
+    const rest = await night(zillowStart + zillowRecord(larger(all[0])))
+    expect(notes(rest)).toContain('5 held by earlier runs stay held')
+  })
+
   test('a week is over for a feed that comes once in it: the next delivery lets it go', async () => {
     await loaded()
     world.clock.advance(6 * day)
@@ -1025,6 +1036,16 @@ describe('facts', () => {
       expect(priceOf(all[0])).toBe(all[0].price * 10)
     })
 
+    test('stay so where the service shows it in its own form, and it is sent once more', async () => {
+      world.standIn.remove(chatbot, all[0].mlsNumber)
+      world.standIn.changeProfile({ cut: { Description: 9 } })
+      world.configure({ north: { volatile, drift: 'keep' } })
+      world.calls()
+      expect(await night(six)).toMatchObject({ result: 'held', counts: { create: 1, update: 0 } })
+      expect(world.calls()).toMatchObject({ Create: 1, Update: 1 })
+      expect(priceOf(all[0])).toBe(all[0].price)
+    })
+
     test('stay so where a person refused them, whatever else the feed says of it, and are told', async () => {
       await world.executed('approve', 'north', '--refuse', '--yes')
       world.standIn.remove(chatbot, all[0].mlsNumber)
@@ -1416,6 +1437,19 @@ describe("what the chatbot's list lacks", () => {
     await night(all)
     world.standIn.seed(chatbot, rows)
     expect(await night(all)).toMatchObject({ result: 'ok', counts: { unchanged: 20 }, notes: [] })
+  })
+
+  test('stays where it was refused, however many lists say the same, until one says otherwise, and that is told', async () => {
+    await loaded()
+    const rows = all.slice(0, 5).map(({ mlsNumber }) => world.listing(mlsNumber) as unknown as StandInListing)
+    remove(all.slice(0, 5))
+    await night(all)
+    expect((await world.executed('approve', 'north', '--refuse', '--yes')).stdout).toContain(
+      '5 refused; they stay held until the feed, or a later list of the chatbot, says otherwise',
+    )
+    expect(await nights(4, all)).toMatchObject({ result: 'held', counts: { create: 0, hold: 5 } })
+    world.standIn.seed(chatbot, rows)
+    expect(await night(all)).toMatchObject({ result: 'ok', counts: { unchanged: 20, hold: 0 }, notes: [] })
   })
 
   test('goes at once when it is approved', async () => {

@@ -103,6 +103,29 @@ test('a licence that shrinks is held by the guard, and another scope deletes not
   expect(back.notes.join()).not.toContain('stay held')
 })
 
+test('between two walks a run says what waits for a record without MLSNumber, as the walk did, and how it goes', async () => {
+  await started('generic', 10, { fields: { MLSNumber: 'ListingId' } })
+  await world.run('sync')
+  await world.run('sync')
+  const [key] = reso.world.records.keys()
+  const home = reso.world.records.get(key)!
+  reso.world.remove(key)
+  reso.world.put('7999999', { ...home, ListingId: '' })
+  world.clock.advance(day + 1)
+  const waits = expect.stringMatching(
+    /^1 delete waits, as a record without MLSNumber may be this listing: .* now: listing-sync approve north$/,
+  )
+  const between = { result: 'partial', counts: { delete: 0, hold: 0 }, notes: expect.arrayContaining([waits]) }
+  expect(await world.run('sync')).toMatchObject({ ...between, counts: { delete: 0, hold: 1 } })
+  world.clock.advance(day / 4)
+  expect(await world.run('sync')).toMatchObject(between)
+  const { status, stdout } = await world.executed('sync', 'north')
+  expect({ status, says: stdout.includes('1 delete waits, as a record') }).toEqual({ status: 4, says: true })
+  await world.approve()
+  expect(await world.run('sync')).toMatchObject({ counts: { delete: 1 } })
+  expect((await world.run('sync')).notes).not.toContainEqual(waits)
+})
+
 test('another filter is loaded anew: nothing goes before a walk of it that the guard let pass', async () => {
   await started('generic', 40)
   await world.run('sync')

@@ -190,6 +190,7 @@ export class GuardModel {
     for (const { mlsNumber: key, kind, outcome } of report.changes()) {
       const listing = this.#calls.get(key)?.listing
       if (outcome?.result === 'done' && (kind === 'create' || kind === 'update') && listing) of.sent.set(key, listing)
+      if (outcome?.result === 'done' && kind === 'forget') of.sent.delete(key)
     }
   }
 
@@ -198,7 +199,8 @@ export class GuardModel {
     for (const { mlsNumber: key, kind, outcome } of report.changes()) {
       const before = of.before.get(key)
       const after = this.#calls.get(key)?.listing
-      if (kind !== 'update' || outcome?.result !== 'done' || !before || !after) continue
+      // A create, too: what vanished from the service comes again as it was sent last, or changes.
+      if ((kind !== 'update' && kind !== 'create') || outcome?.result !== 'done' || !before || !after) continue
       for (const fact of kinds) {
         if (!facts[fact](before, after)) continue
         const [name, word] = [`${fact} ${key}`, wordOf(fact, after)]

@@ -1,7 +1,7 @@
 /** The guard: an accident becomes holds. What a tripped rule is about is held back, and the rest goes on. Pure. */
 import type { FieldName } from '../../core/listing.ts'
 import { countsOf, hold } from '../change.ts'
-import type { Action, ActionKind, Change } from '../change.ts'
+import type { Action, Change } from '../change.ts'
 import { fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { partOf, unweighed } from './hold.ts'
@@ -95,9 +95,9 @@ export function judge(
 
 /** The fields of an action that a part is about: null for all of it, none where it is another's. */
 function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
-  const [kind, fact] = part.split(' ') as [ActionKind, FactKind?]
-  if (fact === undefined && kind === action.kind) return null
-  if (kind !== 'update' || (action.kind !== 'update' && action.kind !== 'create')) return []
+  if (part === action.kind) return null
+  if (!('fields' in action) || !part.startsWith('update')) return []
+  const [, fact] = part.split(' ') as [string, FactKind?]
   // What is created again stays as it was sent last as far as its update is held.
   if (fact === undefined) return action.fields.map(({ field }) => field)
   // Of a listing that was there before, or was edited on the service, the feed says nothing new.
@@ -111,7 +111,7 @@ const isOf = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)
 function withheld(action: Action, parts: readonly PartHeld[], labels: string): Change {
   if (parts.length === 0) return action
   const all = parts.map(({ part }) => fieldsOf(action, part))
-  if ((action.kind === 'update' || action.kind === 'create') && !all.includes(null)) {
+  if ('fields' in action && !all.includes(null)) {
     const fields = [...new Set(all.flatMap((some) => some ?? []))]
     const isHeld = (field: FieldName): boolean => fields.includes(field)
     const rest = { why: `${action.why}; held of it: ${labels}`, withheld: fields }

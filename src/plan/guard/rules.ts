@@ -13,8 +13,6 @@ import type { Policy } from './scales.ts'
 /** The settings below `limits` that rules ask for, in percent of the listings that are ours. */
 export type Limits = Readonly<Pick<PlanConfig['limits'], 'share' | 'growth'>>
 
-type Outlook = Readonly<Pick<Tally, 'delete' | 'create' | 'changed'>>
-
 /** What the rules measure by, without what was approved, or confirmed by the feed for long enough. */
 export interface Seen {
   /** Listings that the chatbot shows and this feed owns, and those that left within 24 hours. */
@@ -30,9 +28,9 @@ export interface Seen {
   /** What changed in the last 24 hours and what this plan would change; renumbered listings neither leave nor come. */
   readonly counts: Readonly<Tally>
   /** The same if all that is not approved were carried out, the confirmed part too. */
-  readonly outlook: Outlook
+  readonly outlook: Readonly<Pick<Tally, 'delete' | 'create' | 'changed'>>
   /** Of that what a delta says itself, and what earlier ones said that is planned again with it; both with the last 24 hours. */
-  readonly own: Outlook
+  readonly own: Seen['outlook']
   readonly earlier: Readonly<Tally>
   /** A change beyond belief, as people read it: "250,000 → 25,000,000 in M-1041". */
   readonly examples: Readonly<Partial<Record<FactKind, string>>>
@@ -222,7 +220,7 @@ const older: Rule = (seen) => {
 
 const unrecognisable: Rule = (seen, limits) => {
   const { ours, own, earlier, isFirstLoad } = seen
-  const left = ({ delete: gone, changed, create }: Outlook) => {
+  const left = ({ delete: gone, changed, create }: Seen['outlook']) => {
     const [stay, after] = [Math.max(0, ours - gone - changed), ours - gone + create]
     // A few new listings drown nothing, however small the office is.
     const isDrowned = !isFirstLoad && create > allowedNew(seen, limits) && stay < after * shareStaying
@@ -233,7 +231,6 @@ const unrecognisable: Rule = (seen, limits) => {
   const isOfEarlier = left(earlier).isLittle && !left(own).isLittle
   const isMore = (action: Action): boolean => countsOf(action).some((what) => earlier[what] > allowed(seen, limits))
   const { stay, after } = left(isOfEarlier ? earlier : seen.outlook)
-  const [of, most] = [isOfEarlier ? 'what earlier deliveries said' : 'this delivery', Math.max(ours, after)]
   return {
     name: 'unrecognisable',
     ...asks,
@@ -241,7 +238,7 @@ const unrecognisable: Rule = (seen, limits) => {
     waitsFor: 'the feed is back',
     label: 'too little would stay as it is',
     numbers: { stay, ours, after },
-    sentence: `after ${of} ${stay} of ${most} listings would stay as they are`,
+    sentence: `after ${isOfEarlier ? 'what earlier deliveries said' : 'this delivery'} ${stay} of ${Math.max(ours, after)} listings would stay as they are`,
     holds: (action, _, isHeld) => asks.holds(action) && (!isOfEarlier || isHeld || isMore(action)),
   }
 }

@@ -30,8 +30,13 @@ export function createHolds(door: Door): Holds {
       hash.update(`${JSON.stringify([key, part, content, decision])}\n`)
     return hash.digest('hex')
   }
-  const numberOf = async (asker: Pick<Asker, 'all'>, sql: string, values: (string | number)[]): Promise<number> =>
-    (await asker.all<{ n: number }>(`SELECT count(*) AS n FROM hold WHERE ${sql}`, values))[0].n
+  const numberOf = async (
+    asker: Pick<Asker, 'all'>,
+    sql: string,
+    values: (string | number)[],
+    what = '*',
+  ): Promise<number> =>
+    (await asker.all<{ n: number }>(`SELECT count(${what}) AS n FROM hold WHERE ${sql}`, values))[0].n
   const noteEvent = async (
     asker: Asker,
     feed: string,
@@ -77,7 +82,7 @@ export function createHolds(door: Door): Holds {
       return heldFrom(rows)
     },
     count: (feed) => numberOf(door, `feed = $1 AND ${isHeld}`, [feed]),
-    waiting: (feed, now) => numberOf(door, waits, [feed, now - approvalLasts]),
+    waiting: (feed, now) => numberOf(door, waits, [feed, now - approvalLasts], 'DISTINCT key'),
     waitingByRule: async (feed, now) =>
       new Map(
         (

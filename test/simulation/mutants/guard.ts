@@ -123,8 +123,8 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'one of two of a home goes alone',
     file: 'src/plan/guard/guard.ts',
-    from: '(isBesideHeld || !isLetGo(standing(partFor(trip)), trip.ends))',
-    to: '!isLetGo(standing(partFor(trip)), trip.ends)',
+    from: '(isBesideHeld || !isLetGo(before, trip.ends))',
+    to: '!isLetGo(before, trip.ends)',
     also: [{ from: 'isBesideHeld && held.size === 0', to: 'isBesideHeld && held.size < 0' }],
   },
   {

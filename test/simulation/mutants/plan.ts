@@ -140,8 +140,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'no guard of what nobody would recognise',
     file: 'src/plan/guard/rules.ts',
-    from: 'if (ours < leastOffice || (stay',
-    to: 'if (ours >= 0 || (stay',
+    from: 'if (ours < leastOffice || !left',
+    to: 'if (ours >= 0 || !left',
   },
   {
     name: 'a delete under way is carried out by the next run',
