@@ -152,6 +152,7 @@ async function record(
     now: prepared.past.moment.now,
     isWhole: guarded.isWhole,
     isNewMapping: prepared.past.isNewMapping,
+    isBelieved: guarded.isAccepted && !guarded.isOlder,
     of: prepared.plan.untold.told ?? undefined,
     letGo: () => letGo.holds,
   })

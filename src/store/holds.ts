@@ -72,12 +72,14 @@ export function createHolds(connection: Connection): Holds {
     ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, home = @home, ends = @ends, current = 1,
       rules = iif(@isRefused AND rules <> '[]', rules, excluded.rules),
       since = iif(${isSame}, since, @now), clock = iif(${isSame}, coalesce(clock, excluded.clock), excluded.clock),
-      decision = iif(${isSame}, decision, NULL), content = @content`)
+      decision = iif(${isSame}, decision, NULL), content = @content
+      WHERE @isBelieved OR decision IS NOT 'refused' OR ${isSame}`)
   // A delivery or list that is not whole says nothing about what was held before.
   const holdAlso = database.prepare(`INSERT OR IGNORE ${newHold}`)
   const keep = database.prepare('UPDATE hold SET current = 1 WHERE feed = ? AND key = ? AND part = ?')
+  const keepRefused = database.prepare("UPDATE hold SET current = 1 WHERE feed = ? AND decision = 'refused'")
   const drop = database.prepare('DELETE FROM hold WHERE feed = ? AND current = 0')
-  const keepRefused = database.prepare("UPDATE hold SET content = NULL WHERE feed = ? AND decision = 'refused'")
+  const refuseAny = database.prepare("UPDATE hold SET content = NULL WHERE feed = ? AND decision = 'refused'")
   // Whatever content a refusal was for, nothing else than what was shown is approved.
   const decide = database.prepare(
     `UPDATE hold SET content = iif(decision = 'refused' AND @decision IS NOT 'refused', coalesce(content, ''), content),
@@ -123,10 +125,11 @@ export function createHolds(connection: Connection): Holds {
       events: (feed, since) => events.all(feed, since),
     }),
     ...inTransactions<Writes<Holds, HoldsReader>>(connection, {
-      replace(feed, all, { now, isWhole, isNewMapping = false, of, letGo }) {
+      replace(feed, all, { now, isWhole, isNewMapping = false, isBelieved = true, of, letGo }) {
         const before = total.get(feed)!
-        if (isNewMapping) keepRefused.run(feed)
+        if (isNewMapping) refuseAny.run(feed)
         if (isWhole) doubt(feed, of)
+        if (!isBelieved) keepRefused.run(feed)
         for (const { mlsNumber, why, part, home, isRefused, isLetGo, isElsewhere } of all) {
           if (isLetGo) keep.run(feed, mlsNumber, part?.part ?? '')
           else
@@ -140,6 +143,7 @@ export function createHolds(connection: Connection): Holds {
               content: part?.content ?? null,
               rules: JSON.stringify(part?.rules ?? []),
               isRefused: isRefused ? 1 : 0,
+              isBelieved: isBelieved ? 1 : 0,
               ends: isElsewhere ? elsewhere : (part?.ends ?? 'never'),
             })
         }

@@ -1344,6 +1344,21 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       expect(await holds.held('north', now)).toMatchObject([{ mlsNumber: 'A', since: now + 4, decision: null }])
     })
 
+    it('leave what was refused as it is where the delivery is not believed', async () => {
+      await hold([newHeld('A', 'create'), newHeld('B', 'create'), newHeld('C', 'create')], now)
+      await holds.decide('north', 'refused', 'Ada', now, null)
+      const run = { isWhole: true, letGo: () => 0 }
+      const other = (key: string): NewHeld => newHeld(key, 'create', { content: 'other' })
+      await holds.replace('north', [other('A'), newHeld('D', 'create')], { ...run, now: now + 1, isBelieved: false })
+      const refused = { since: now, decision: { is: 'refused' } }
+      const held = [refused, refused, refused, { mlsNumber: 'D', since: now + 1, decision: null }]
+      expect(await holds.held('north', now)).toMatchObject(held)
+      // A new hold of such a night is over with it.
+      const right = ['A', 'B'].map((key) => newHeld(key, 'create'))
+      await holds.replace('north', right, { ...run, now: now + 2 })
+      expect(await holds.held('north', now)).toMatchObject([refused, refused])
+    })
+
     it('ends only holds of the MLSNumbers that a run is about', async () => {
       await hold([newHeld('A', 'delete'), newHeld('B', 'delete')], now)
       await holds.replace('north', [], { now: now + 1, isWhole: true, of: new Set(['A', 'C']), letGo: () => 0 })

@@ -105,7 +105,7 @@ export function createHolds(door: Door): Holds {
         feed,
         since,
       ]),
-    async replace(feed, held, { now, isWhole, isNewMapping = false, of, letGo }) {
+    async replace(feed, held, { now, isWhole, isNewMapping = false, isBelieved = true, of, letGo }) {
       // Read through before anything is written: a transaction may be done anew.
       const all = [...held]
       await door.writeOf(feed, async (asker) => {
@@ -116,6 +116,8 @@ export function createHolds(door: Door): Holds {
           await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND current', [feed])
         else if (isWhole)
           await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND key = ANY ($2)', [feed, [...of!]])
+        if (!isBelieved)
+          await asker.run("UPDATE hold SET current = true WHERE feed = $1 AND decision = 'refused'", [feed])
         for (const group of distinct(all, ({ mlsNumber, part }) => `${part?.part ?? ''} ${mlsNumber}`)) {
           const rows = group.map(
             ({ mlsNumber, why, part, home, isRefused = false, isLetGo = false, isElsewhere = false }) => ({
@@ -142,7 +144,8 @@ export function createHolds(door: Door): Holds {
               ? `DO UPDATE SET why = excluded.why, home = excluded.home, ends = excluded.ends, rules = ${rules},
               current = true, since = CASE WHEN ${isSame} THEN hold.since ELSE excluded.since END,
               clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, excluded.clock) ELSE excluded.clock END,
-              decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content`
+              decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content
+              WHERE ${isBelieved} OR hold.decision IS DISTINCT FROM 'refused' OR ${isSame}`
               : 'DO NOTHING'
           const [refused, others] = [true, false].map((is) =>
             rows.filter((row) => !row.isLetGo && row.isRefused === is),

@@ -1,0 +1,58 @@
+/** What a person refused stays so, whatever one wrong delivery says in between. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { homes, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+import { startFeedServer } from './feed-server.ts'
+
+const day = 86_400_000
+const right = homes(1, 20)
+const tenfold = right.map((one, i) => (i < 6 ? { ...one, price: one.price * 10 } : one))
+
+let world: RunWorld
+let server: Awaited<ReturnType<typeof startFeedServer>>
+beforeEach(async () => {
+  server = await startFeedServer()
+  world = await RunWorld.start({ feeds: { north: { source: server.url, volatile: { refresh: '365d' } } } })
+})
+afterEach(async () => {
+  await world.end()
+  await server.close()
+})
+
+/** The next night's delivery, written at that hour of 14 November. */
+function served(feed: readonly Home[], hour: number) {
+  world.clock.advance(day)
+  const headers = { 'last-modified': `Sat, 14 Nov 2026 ${hour}:00:00 GMT` }
+  server.give(zillowFeed(feed), (response, content) =>
+    response.writeHead(200, { 'content-length': content.length, ...headers }).end(content),
+  )
+  return world.run()
+}
+
+const price = (home: Home): unknown => {
+  const { SalePrice, RentPrice } = world.listing(home.mlsNumber)!
+  return SalePrice ?? RentPrice
+}
+
+test.each([
+  ['an older one that changes nothing', right, 10],
+  ['an older one that changes others', right.map((one, i) => (i > 15 ? { ...one, price: one.price + 1 } : one)), 10],
+  ['an older one that changes the same', right.map((one, i) => (i < 6 ? { ...one, price: one.price * 20 } : one)), 10],
+  ['one of which little is known', homes(101, 120), 14],
+])('for a night the delivery is %s', async (_, wrong, hour) => {
+  await served(right, 11)
+  await served(right, 12)
+  expect(await served(tenfold, 13)).toMatchObject({ result: 'held' })
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  await served(wrong, hour)
+  for (let night = 15; night < 19; night++) await served(tenfold, night)
+  expect(await served(tenfold, 19)).toMatchObject({
+    result: 'held',
+    notes: expect.arrayContaining([expect.stringContaining('Held: 6 updates of prices. They were refused')]),
+  })
+  expect(price(right[0])).toBe(right[0].price)
+  // The feed ends it.
+  expect(await served(right, 20)).toMatchObject({ result: 'ok' })
+  expect(await served(tenfold, 21)).toMatchObject({ result: 'held', holds: [{ rule: 'facts' }] })
+})
