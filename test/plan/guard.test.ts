@@ -239,6 +239,21 @@ describe('what is held of a change', () => {
       expect(judged({ ...alone, cause, broken: [] }, changing('price', 20))).toBeNull()
   })
 
+  test('of a create of what vanished, as of its update, and no more because all of that was held before', () => {
+    const fields = [
+      { field: 'SalePrice', from: 300_000, to: 30_000_000 },
+      { field: 'Bedrooms', from: 3, to: 4 },
+    ] as const
+    const create = createOf('A', { cause: 'gone-from-service', fields, broken: ['price'] })
+    const whole = { part: 'update', content: null, since: 1, ends: 'never', clock: null, decision: null } as const
+    const before = (decision: 'refused' | null) => ({ ...nothing, holds: [{ ...whole, decision }] })
+    const withheld = { change: { kind: 'create', withheld: ['SalePrice'] } }
+    expect(judged(create, changing('price', 20), null, before(null))).toMatchObject(withheld)
+    expect(judged(create, {}, null, before('refused'))).toMatchObject({
+      change: { kind: 'create', withheld: ['SalePrice', 'Bedrooms'] },
+    })
+  })
+
   test('a unit or a currency takes the amounts along that it is of', () => {
     const update = updateOf('A', {
       fields: [

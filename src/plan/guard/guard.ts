@@ -65,7 +65,8 @@ export function judge(
   if (held.size > byRule.size) labels.add(policy.endsNone ? 'this run ends no hold' : 'it was refused')
   // What was let go of, and shares a field with what is held, stays with it.
   const fields = new Set([...held].flatMap((part) => fieldsOf(action, part) ?? []))
-  const isAlong = (part: HeldPart): boolean => fieldsOf(action, part)?.some((field) => fields.has(field)) === true
+  const isAlong = (part: HeldPart): boolean =>
+    part !== 'update' && fieldsOf(action, part)?.some((field) => fields.has(field)) === true
   for (const part of about.filter(isAlong)) held.add(part)
   const goes = (part: HeldPart): boolean => isLetGo(standing(part), 'listed again') || held.size === 0
   const released = about.filter((part) => !held.has(part) && standing(part).record !== null && goes(part))
