@@ -25,7 +25,8 @@ export function homeIn(
   const position = deliveredFor(action)
   if (action !== null && position !== null) {
     const wanted = listingAt(workspace.deliveredAt(position), now, today)
-    if (action.kind === 'create') return homeOf(null, before(wanted, fieldsOf(change, true)))
+    const held = fieldsOf(change, true)
+    if (action.kind === 'create') return homeOf(held.length === 0 ? null : before(wanted, held), wanted)
     return homeOf(action.kind === 'update' ? before(wanted, action.fields) : wanted, wanted)
   }
   const { mlsNumber } = change

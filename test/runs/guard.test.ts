@@ -1028,9 +1028,12 @@ describe('facts', () => {
       expect(report.changes.find(({ kind }) => kind === 'create')).toMatchObject({
         why: 'gone from the service; held of it: too many listings would change prices',
         fields: expect.arrayContaining([{ field: 'SalePrice', from: null, to: all[0].price }]),
-        home: { price: { from: null, to: all[0].price } },
+        home: { price: { from: all[0].price, to: all[0].price * 10 } },
         withheld: [{ field: 'SalePrice', from: all[0].price, to: all[0].price * 10 }],
       })
+      expect((await world.executed('approve', 'north')).stdout).toContain(
+        `update price ${all[0].mlsNumber}: 1325 Olive Avenue #7, Cedar Falls, for sale, $328,000 → $3,280,000`,
+      )
       expect(await night(six)).toMatchObject({ result: 'held', counts: { create: 0, update: 0, hold: 6 } })
       expect(await nights(2, six)).toMatchObject({ result: 'ok', counts: { create: 0, update: 6, hold: 0 } })
       expect(priceOf(all[0])).toBe(all[0].price * 10)
