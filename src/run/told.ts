@@ -1,4 +1,6 @@
 /** Of what a delivery says nothing, or too little, though it is whole: what is held of it neither ends nor is said again. */
+import type { Action } from '../plan/change.ts'
+import { isOf } from '../plan/guard/guard.ts'
 import type { DeliveryMode } from '../plan/proof.ts'
 import type { Held, Pending } from '../store/store.ts'
 import type { Feed, Readers } from './tools.ts'
@@ -82,35 +84,35 @@ const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'fo
 
 /**
  * A listing of which nobody can say what is wanted, or which of several is meant that the service shows: only that it is there, or
- * gone. `waits`: its create or update is wanted, but held for another reason than the guard's, as a call before it got no answer.
+ * gone. `waiting`: the create or update that is wanted, but held for another reason than the guard's, as a call before it got no answer.
  */
 interface Unclear {
   readonly mlsNumber: string
   readonly isGone: boolean
-  readonly waits: boolean
+  readonly waiting: Action | null
 }
 
 function* unclearIn(workspace: Tools['workspace']): Generator<Unclear> {
   for (const { mlsNumber } of workspace.rejects())
-    if (mlsNumber !== null) yield { mlsNumber, isGone: false, waits: false }
+    if (mlsNumber !== null) yield { mlsNumber, isGone: false, waiting: null }
   for (const { change, remembered } of workspace.changes('hold')) {
     const { cause, mlsNumber, held } = change
-    const waits = held === 'create' || held === 'update'
-    const isUnclear = waits || cause === 'twice-delivered' || cause === 'twice-shown'
-    if (isUnclear && remembered.holds.length > 0) yield { mlsNumber, isGone: held === 'delete', waits }
+    const waiting = held === 'create' || held === 'update' ? change.action : null
+    const isUnclear = waiting !== null || cause === 'twice-delivered' || cause === 'twice-shown'
+    if (isUnclear && remembered.holds.length > 0) yield { mlsNumber, isGone: held === 'delete', waiting }
   }
 }
 
 async function unclearOf({ name }: Feed, { store, workspace }: Tools, now: number): Promise<Held[]> {
   const unclear: Held[] = []
   if ((await store.holds.count(name)) === 0) return unclear
-  for (const { mlsNumber, isGone, waits } of unclearIn(workspace)) {
+  for (const { mlsNumber, isGone, waiting } of unclearIn(workspace)) {
     // Of records that differ, one may say that it is gone.
     const mayBeGone = isGone || workspace.deliveredAs(mlsNumber).some(({ kind }) => kind !== 'listing')
     for (const held of await store.holds.held(name, now, { mlsNumber })) {
-      const isOver = held.part === null || (isLeaving(held) ? !mayBeGone : isGone)
+      if (held.part === null || (isLeaving(held) ? !mayBeGone : isGone)) continue
       // What waits is no hold of the guard's now, but a person has decided about it for whenever it is one.
-      if (!isOver && (!waits || held.decision !== null)) unclear.push(held)
+      if (waiting === null || (held.decision !== null && isOf(waiting, held.part))) unclear.push(held)
     }
   }
   return unclear

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
-import { RunWorld } from '../support/run-world.ts'
+import { RunWorld, chatbot } from '../support/run-world.ts'
 import { startFeedServer } from './feed-server.ts'
 
 const day = 86_400_000
@@ -55,4 +55,15 @@ test.each([
   // The feed ends it.
   expect(await served(right, 20)).toMatchObject({ result: 'ok' })
   expect(await served(tenfold, 21)).toMatchObject({ result: 'held', holds: [{ rule: 'facts' }] })
+})
+
+test('which the feed takes back is over, also where the listing is held for another reason', async () => {
+  world.configure({ north: { source: server.url, volatile: { refresh: '365d' }, drift: 'report' } })
+  await served(right, 11)
+  await served(right, 12)
+  await served(tenfold, 13)
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  world.standIn.edit(chatbot, right[0].mlsNumber, { Description: 'Edited by a person.' })
+  // It was edited, and the guard holds nothing.
+  expect(await served(right, 14)).toMatchObject({ result: 'partial', counts: { hold: 1 }, notes: [] })
 })

@@ -106,7 +106,8 @@ function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
   return isNews || action.broken.includes(fact) ? fieldsOfFact(fact, action.fields) : []
 }
 
-const isOf = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)?.length !== 0
+/** Whether a part is about this action: of what it leaves as it is nothing is held. */
+export const isOf = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)?.length !== 0
 
 /** The action as a hold, or the update without the fields that are held where something else of it is left. */
 function withheld(action: Action, parts: readonly PartHeld[], labels: string): Change {
