@@ -54,26 +54,29 @@ export interface Untold {
 
 /**
  * Of what is held a delta tells only what it names, a live source without a walk over its keys nothing that it lacks, and a delivery
- * without a table beside it nothing of updates that it does not plan: they may be about what comes from there.
+ * without a table beside it nothing of updates that it does not plan: they may be about what comes from there. One that was written
+ * before the last one tells nothing of what was refused and it does not plan.
  */
 export async function untoldOf(
   feed: Feed,
   tools: Tools,
-  { mode, lacksTable }: { mode: DeliveryMode; lacksTable: boolean },
+  { mode, lacksTable, older }: { mode: DeliveryMode; lacksTable: boolean; older: object | null },
   now: number,
 ): Promise<Untold> {
   const unclear = await unclearOf(feed, tools, now)
   const waiting = (some: readonly Held[]): number =>
     new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
-  if (mode === 'full' && !lacksTable) return { told: null, unclear, nameless: 0, waiting: waiting(unclear) }
+  if (mode === 'full' && !lacksTable && older === null) return { told: null, unclear, nameless: 0, waiting: waiting(unclear) }
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
-  if (lacksTable) {
+  if (lacksTable || older !== null) {
     const planned = new Set<string>()
     for (const { change } of tools.workspace.changes()) planned.add(change.mlsNumber)
-    for (const { mlsNumber, part } of held)
-      if (part?.startsWith('update') === true && !planned.has(mlsNumber)) told.delete(mlsNumber)
+    for (const { mlsNumber, part, decision } of held) {
+      const mayStay = (lacksTable && part?.startsWith('update') === true) || (older !== null && decision?.is === 'refused')
+      if (mayStay && !planned.has(mlsNumber)) told.delete(mlsNumber)
+    }
   }
   const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
   const nameless = untold.filter(isNameless).length

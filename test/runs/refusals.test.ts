@@ -45,7 +45,7 @@ test.each([
   await served(right, 12)
   expect(await served(tenfold, 13)).toMatchObject({ result: 'held' })
   await world.executed('approve', 'north', '--refuse', '--yes')
-  await served(wrong, hour)
+  expect(await served(wrong, hour)).toMatchObject({ result: 'held' })
   for (let night = 15; night < 19; night++) await served(tenfold, night)
   expect(await served(tenfold, 19)).toMatchObject({
     result: 'held',
@@ -66,4 +66,18 @@ test('which the feed takes back is over, also where the listing is held for anot
   world.standIn.edit(chatbot, right[0].mlsNumber, { Description: 'Edited by a person.' })
   // It was edited, and the guard holds nothing.
   expect(await served(right, 14)).toMatchObject({ result: 'partial', counts: { hold: 1 }, notes: [] })
+})
+
+test('stays and is told for as long as an older delivery comes, which is asked for anew', async () => {
+  await served(right, 11)
+  await served(right, 12)
+  await served(tenfold, 13)
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  for (let night = 0; night < 3; night++)
+    expect(await served(right, 12)).toMatchObject({
+      result: 'held',
+      counts: { unchanged: 20 },
+      notes: [expect.stringMatching(/^6 held by earlier runs stay held/)],
+    })
+  expect(await served(right, 14)).toMatchObject({ result: 'ok', notes: [] })
 })
