@@ -277,6 +277,8 @@ async function recordDelivery(
   const keep = guarded.isAccepted && known && mayBeSkipped && report.command === 'sync' && report.result === 'ok'
   // "Not modified" was said to validators that were kept of a delivery which held each row.
   const isUnchanged = validators === past.validators
+  // Of a delivery before this one "not modified" would say that the feed went back to it.
+  if (!isUnchanged) noted.validators = null
   if (keep && (isUnchanged || (await holdsEachRow(feed, store, workspace)))) {
     const basis = await basisOf(feed, store, await store.runs.lostAt(name))
     noted.validators = { ...validators, basis, summary }

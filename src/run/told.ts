@@ -66,7 +66,8 @@ export async function untoldOf(
   const unclear = await unclearOf(feed, tools, now)
   const waiting = (some: readonly Held[]): number =>
     new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
-  if (mode === 'full' && !lacksTable && older === null) return { told: null, unclear, nameless: 0, waiting: waiting(unclear) }
+  if (mode === 'full' && !lacksTable && older === null)
+    return { told: null, unclear, nameless: 0, waiting: waiting(unclear) }
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
@@ -74,7 +75,8 @@ export async function untoldOf(
     const planned = new Set<string>()
     for (const { change } of tools.workspace.changes()) planned.add(change.mlsNumber)
     for (const { mlsNumber, part, decision } of held) {
-      const mayStay = (lacksTable && part?.startsWith('update') === true) || (older !== null && decision?.is === 'refused')
+      const mayStay =
+        (lacksTable && part?.startsWith('update') === true) || (older !== null && decision?.is === 'refused')
       if (mayStay && !planned.has(mlsNumber)) told.delete(mlsNumber)
     }
   }

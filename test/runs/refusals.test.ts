@@ -23,10 +23,12 @@ afterEach(async () => {
 /** The next night's delivery, written at that hour of 14 November. */
 function served(feed: readonly Home[], hour: number) {
   world.clock.advance(day)
-  const headers = { 'last-modified': `Sat, 14 Nov 2026 ${hour}:00:00 GMT` }
-  server.give(zillowFeed(feed), (response, content) =>
-    response.writeHead(200, { 'content-length': content.length, ...headers }).end(content),
-  )
+  const etag = `"${hour}"`
+  const headers = { 'last-modified': `Sat, 14 Nov 2026 ${hour}:00:00 GMT`, etag }
+  server.give(zillowFeed(feed), (response, content) => {
+    if (response.req.headers['if-none-match'] === etag) return response.writeHead(304, headers).end()
+    return response.writeHead(200, { 'content-length': content.length, ...headers }).end(content)
+  })
   return world.run()
 }
 
@@ -37,6 +39,7 @@ const price = (home: Home): unknown => {
 
 test.each([
   ['an older one that changes nothing', right, 10],
+  ['the last but one', right, 12],
   ['an older one that changes others', right.map((one, i) => (i > 15 ? { ...one, price: one.price + 1 } : one)), 10],
   ['an older one that changes the same', right.map((one, i) => (i < 6 ? { ...one, price: one.price * 20 } : one)), 10],
   ['one of which little is known', homes(101, 120), 14],
