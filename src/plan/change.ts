@@ -174,9 +174,9 @@ export const isPutRight = ({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boo
 
 /** As what an action counts for 24 hours once it is carried out. */
 export function countsOf(action: Action): readonly Counted[] {
-  if (action.cause === 'new') return action.isBack ? [] : ['create']
-  if ('broken' in action) return action.broken
-  return action.kind === 'delete' ? ['delete'] : []
+  if (action.kind === 'delete') return ['delete']
+  const creates: readonly Counted[] = action.cause === 'new' && !action.isBack ? ['create'] : []
+  return 'broken' in action ? [...creates, ...action.broken] : creates
 }
 
 /** Hash of kind, cause, fields and values: where it is the same again, so is what is to be done. */

@@ -193,7 +193,9 @@ function about<C extends string>(one: Wanting, cause: C, why: string) {
 /** The same of those that are sent. Facts are compared with what was sent last: of what was there before, the feed has said nothing yet. */
 function sent<C extends (Create | Update)['cause']>(one: Wanting, cause: C, why: string, fields: FieldChange[]) {
   const { mine, wanted, recall } = one
-  const isNews = ['changed', 'mapping', 'settle', 'gone-from-service'].includes(cause)
+  // A create that got no answer may be of what was sent before it.
+  const isRetried = cause === 'new' && mine?.flight === 'create'
+  const isNews = isRetried || ['changed', 'mapping', 'settle', 'gone-from-service'].includes(cause)
   const isKnown = isNews && mine !== null && mine.content !== null && mine.content !== wanted.content
   const broken = isKnown ? factsBroken(recall(mine.id).listing, wanted.listing()) : []
   return { ...about(one, cause, why), content: wanted.content, fields, broken, withheld: [] }

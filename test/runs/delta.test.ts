@@ -184,6 +184,17 @@ describe('what the guard holds of a delta', () => {
     await isDone()
   })
 
+  test('and asks a person is not created where people take it off the site meanwhile', async () => {
+    await delta([...all.slice(0, 16).map(tenfold), retold(all[16])])
+    world.standIn.remove(chatbot, all[16].mlsNumber)
+    for (const report of [await delta([]), await delta([retold(all[17])])]) {
+      expect(report).toMatchObject({ result: 'held', counts: { create: 0, hold: 17 } })
+      expect(report.notes.join()).not.toContain('carried out:')
+    }
+    await world.approve()
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { create: 1, update: 16, hold: 0 } })
+  })
+
   test('and asks a person is joined by more of its kind, however little comes at once', async () => {
     await delta(all.slice(0, 16).map(tenfold))
     const tail = await delta([...all.slice(16, 19).map(tenfold), retold(all[19])])

@@ -1065,6 +1065,20 @@ describe('facts', () => {
       expect(priceOf(all[0])).toBe(all[0].price * 10)
     })
 
+    test('count where its create got no answer: as many as were held are held', async () => {
+      const office = homes(1, 24)
+      const five = changed(5, times(10), office)
+      await night(office)
+      await nights(2, office)
+      expect(await night(five)).toMatchObject({ result: 'held', counts: { update: 0, hold: 5 } })
+      world.standIn.remove(chatbot, office[0].mlsNumber)
+      world.standIn.addFault({ operations: ['Create'], fault: { kind: 'status', status: 503 } })
+      expect(await night(five, hour)).toMatchObject({ applied: { outcomes: { unknown: 1 } } })
+      world.standIn.clearFaults()
+      expect(await night(five, hour)).toMatchObject({ result: 'held', counts: { create: 1, update: 0, hold: 4 } })
+      expect(office.slice(0, 5).map(priceOf)).toEqual(office.slice(0, 5).map(({ price }) => price))
+    })
+
     test('stay where its create got no answer, and is made by a later run', async () => {
       world.standIn.remove(chatbot, all[0].mlsNumber)
       world.standIn.addFault({ operations: ['Create'], fault: { kind: 'status', status: 503 } })

@@ -48,7 +48,10 @@ export function judge(
   const partFor = ({ fact }: Trip): HeldPart => (fact === undefined ? action.kind : partOf(fact))
   const heldBy = trips.filter((trip) => {
     const before = standing(partFor(trip))
-    const isAbout = trip.holds(action, pair, before.record !== null) && isOf(action, partFor(trip))
+    // What was held of an update is held of the create of a listing that is gone meanwhile.
+    const asUpdate = action.kind === 'create' ? standing('update') : before
+    const isHeld = (before.record ?? asUpdate.record) !== null
+    const isAbout = trip.holds(action, pair, isHeld) && isOf(action, partFor(trip))
     return isAbout && (isBesideHeld || !isLetGo(before, trip.ends))
   })
   const about = remembered.holds.map(({ part }) => part).filter((part) => isOf(action, part))
