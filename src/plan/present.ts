@@ -56,7 +56,8 @@ function changeFor(one: Wanting): Change | null {
   const { mine, item, ours, history, settings } = one
   if (mine !== null && mine.flight !== null) return settled(one, mine)
   if (mine !== null && mine.owned) return item === null ? lost(one, mine) : confirmed(one, mine, item)
-  if (item === null) return create(one, 'new', 'new in the feed')
+  // A row without more tells that a call was refused: of an update, it was shown before, and one list that lacks it is weak evidence.
+  if (item === null) return create(one, 'new', 'new in the feed', one.row === null ? {} : { lookUp: true })
   const { leftAt } = history
   // To take over what the list may only still show would be to believe that it is there.
   if (leftAt !== null && settings.remoteStartedAt < leftAt + settings.settle)

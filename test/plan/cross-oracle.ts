@@ -82,7 +82,8 @@ function staying(wanted: Content, world: World, setting: Setting): string {
   }
   if (mine !== null && mine.flight !== null) return settled(mine, wanted, item, remoteComplete)
   if (mine !== null && mine.owned) return ours(mine, wanted, item, setting)
-  if (item === undefined) return remoteComplete ? 'create new' : 'create new after a look-up'
+  // What is left of a refused call may be of an update: then the service showed it.
+  if (item === undefined) return remoteComplete && row === null ? 'create new' : 'create new after a look-up'
   return isAs(item, wanted) ? 'adopt as-wanted' : unlessHidden('update never-sent', remoteComplete)
 }
 
