@@ -240,7 +240,7 @@ async function read(
   if (passed > 0) {
     const said = passed === 1 ? '1 MLSNumber' : `${passed} MLSNumbers`
     notes.push(
-      `Of ${said} a later delivery said something that is not carried out yet: what this one says of it is passed over`,
+      `Of ${said} a later delivery said something that is not carried out yet: what this one says of ${passed === 1 ? 'it' : 'them'} is passed over`,
     )
   }
   let agrees: boolean | null = null

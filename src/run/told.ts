@@ -71,15 +71,11 @@ export async function untoldOf(
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
-  if (lacksTable || older !== null) {
-    const planned = new Set<string>()
-    for (const { change } of tools.workspace.changes()) planned.add(change.mlsNumber)
-    for (const { mlsNumber, part, decision } of held) {
-      const mayStay =
-        (lacksTable && part?.startsWith('update') === true) || (older !== null && decision?.is === 'refused')
-      if (mayStay && !planned.has(mlsNumber)) told.delete(mlsNumber)
-    }
-  }
+  const isOpen = ({ part, decision }: Held): boolean =>
+    (lacksTable && part?.startsWith('update') === true) || (older !== null && decision?.is === 'refused')
+  const unplanned = new Set(held.filter(isOpen).map(({ mlsNumber }) => mlsNumber))
+  if (unplanned.size > 0) for (const { change } of tools.workspace.changes()) unplanned.delete(change.mlsNumber)
+  for (const key of unplanned) told.delete(key)
   const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
   const nameless = untold.filter(isNameless).length
   return { told, unclear, nameless, waiting: waiting([...untold, ...unclear]) }
