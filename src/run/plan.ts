@@ -14,7 +14,7 @@ import { othersIn } from './others.ts'
 import type { Others } from './others.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
-import { untoldOf } from './told.ts'
+import { isWaiting, untoldOf } from './told.ts'
 import type { Untold } from './told.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
@@ -202,6 +202,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     counts.reject = summary.rejects
     const isDoubtful = scales.doubts > 0 || others.isSuspect
     const untold = await untoldOf(feed, { store, workspace }, delivery, now)
+    for (const { part, clock } of untold.standing.filter(isWaiting)) scales.addStanding(part!, clock)
     return { delivery, listed, settings, facts: value, policy, scales, counts, lostAt, others, isDoubtful, untold }
   }
 }

@@ -46,6 +46,8 @@ export interface Untold {
   readonly told: ReadonlySet<string> | null
   /** What is held of listings of which too little is told to end it. */
   readonly unclear: readonly Held[]
+  /** The same, and what is held of listings of which the create or update waits for another reason than the guard's. */
+  readonly standing: readonly Held[]
   /** How many deletes that wait for a record without MLSNumber are not told: they go on waiting. */
   readonly nameless: number
   /** Of how many listings something that waits is not told: it stays held. */
@@ -63,11 +65,11 @@ export async function untoldOf(
   { mode, lacksTable, older }: { mode: DeliveryMode; lacksTable: boolean; older: object | null },
   now: number,
 ): Promise<Untold> {
-  const unclear = await unclearOf(feed, tools, now)
+  const { unclear, standing } = await unclearOf(feed, tools, now)
   const waiting = (some: readonly Held[]): number =>
     new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
   if (mode === 'full' && !lacksTable && older === null)
-    return { told: null, unclear, nameless: 0, waiting: waiting(unclear) }
+    return { told: null, unclear, standing, nameless: 0, waiting: waiting(unclear) }
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
@@ -78,7 +80,7 @@ export async function untoldOf(
   for (const key of unplanned) told.delete(key)
   const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
   const nameless = untold.filter(isNameless).length
-  return { told, unclear, nameless, waiting: waiting([...untold, ...unclear]) }
+  return { told, unclear, standing, nameless, waiting: waiting([...untold, ...unclear]) }
 }
 
 const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'forget'
@@ -104,17 +106,23 @@ function* unclearIn(workspace: Tools['workspace']): Generator<Unclear> {
   }
 }
 
-async function unclearOf({ name }: Feed, { store, workspace }: Tools, now: number): Promise<Held[]> {
-  const unclear: Held[] = []
-  if ((await store.holds.count(name)) === 0) return unclear
+async function unclearOf({ name }: Feed, { store, workspace }: Tools, now: number) {
+  const [unclear, standing]: [Held[], Held[]] = [[], []]
+  if ((await store.holds.count(name)) === 0) return { unclear, standing }
+  const known = new Set<string>()
   for (const { mlsNumber, isGone, waiting } of unclearIn(workspace)) {
+    // Each of its records is rejected, or held.
+    if (known.has(mlsNumber)) continue
     // Of records that differ, one may say that it is gone.
     const mayBeGone = isGone || workspace.deliveredAs(mlsNumber).some(({ kind }) => kind !== 'listing')
     for (const held of await store.holds.held(name, now, { mlsNumber })) {
+      known.add(mlsNumber)
       if (held.part === null || (isLeaving(held) ? !mayBeGone : isGone)) continue
+      if (waiting !== null && !isOf(waiting, held.part)) continue
+      standing.push(held)
       // What waits is no hold of the guard's now, but a person has decided about it for whenever it is one.
-      if (waiting === null || (held.decision !== null && isOf(waiting, held.part))) unclear.push(held)
+      if (waiting === null || held.decision !== null) unclear.push(held)
     }
   }
-  return unclear
+  return { unclear, standing }
 }

@@ -1011,6 +1011,21 @@ describe('facts', () => {
     expect(world.listing(all[0].mlsNumber)).toMatchObject({ SaleType: 'for_rent', RentPrice: 950 })
   })
 
+  test('count on where a record cannot be read, or comes twice, for a night: no rule lets the others go for that', async () => {
+    await loaded()
+    const five = changed(5, times(10))
+    await night(five)
+    const unreadable = five.map((one, at) => (at === 4 ? { ...one, yearBuilt: NaN } : one))
+    for (const feed of [unreadable, [...five, dearer(five[4])]]) {
+      const report = await night(feed)
+      expect(report.result).toBe('held')
+      expect(notes(report)).toContain('the price of 5 of 20 listings would change')
+      expect(all.slice(0, 5).map(priceOf)).toEqual(all.slice(0, 5).map(({ price }) => price))
+    }
+    expect(await night(five)).toMatchObject({ result: 'ok', counts: { hold: 0 } })
+    expect(priceOf(all[4])).toBe(all[4].price * 10)
+  })
+
   describe('of a listing that people take off while they are held', () => {
     const six = changed(6, times(10))
 
@@ -1075,6 +1090,7 @@ describe('facts', () => {
       world.standIn.addFault({ operations: ['Create'], fault: { kind: 'status', status: 503 } })
       expect(await night(five, hour)).toMatchObject({ applied: { outcomes: { unknown: 1 } } })
       world.standIn.clearFaults()
+      expect(await night(five, 5 * minute)).toMatchObject({ result: 'held', counts: { update: 0, hold: 5 } })
       expect(await night(five, hour)).toMatchObject({ result: 'held', counts: { create: 1, update: 0, hold: 4 } })
       expect(office.slice(0, 5).map(priceOf)).toEqual(office.slice(0, 5).map(({ price }) => price))
     })

@@ -2,7 +2,7 @@
 import { valueInWords } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
 import type { Action, Create, Update } from '../change.ts'
-import { facts, isFact } from './facts.ts'
+import { factKinds, facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { noTally, partOf } from './hold.ts'
 import type { Counted, Ends, HeldPart, HoldRecord, Remembered, Tally } from './hold.ts'
@@ -43,7 +43,10 @@ export function standingOf({ holds }: Remembered, action: Action, part: HeldPart
   return { is: record.decision ?? (isConfirmed(record, policy) ? 'confirmed' : 'waiting'), record }
 }
 
-function isConfirmed({ clock, ends }: HoldRecord, { now, confirm, isWhole, otherKeys }: Policy): boolean {
+function isConfirmed(
+  { clock, ends }: Pick<HoldRecord, 'clock' | 'ends'>,
+  { now, confirm, isWhole, otherKeys }: Policy,
+): boolean {
   // A hold that only a person ended in the last run keeps the clock of the rule that held it before, or beside.
   if (clock === null || !isWhole) return false
   if (ends === 'listed again') return !otherKeys && now - clock >= listAgainAfter
@@ -83,6 +86,12 @@ export class Scales {
   /** A delete that waits for the end of its grace, or for another delivery as proof: the site is without its listing all the same, as far as the feed goes. */
   addLeavingLater({ counted }: Remembered, by: 1 | -1): void {
     if (!counted.includes('delete')) this.#own.delete += by
+  }
+
+  /** A fact that is held counts on where this run can't change its listing: nothing else is let go for that. */
+  addStanding(part: HeldPart, clock: number | null): void {
+    const fact = factKinds.find((kind) => part === partOf(kind))
+    if (fact !== undefined && !isConfirmed({ clock, ends: 'confirmed' }, this.#policy)) this.#counts[fact]++
   }
 
   add(action: Action, remembered: Remembered): void {
