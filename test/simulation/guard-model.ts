@@ -228,9 +228,13 @@ export class GuardModel {
       for (const key of keys())
         waits.set(`${rule} ${key}`, rule === 'facts' ? (delivery.listings.get(key)?.price ?? 0) : 0)
     }
+    // A record that can't be read, or comes twice, says nothing of what is held of its listing.
+    const unclear = new Set(Array.from(report.rejects(), ({ mlsNumber }) => `facts ${mlsNumber}`))
+    for (const { kind, cause, held, mlsNumber } of report.changes())
+      if (kind === 'hold' && cause.startsWith('twice-') && held !== 'delete') unclear.add(`facts ${mlsNumber}`)
     if (isWhole)
       for (const [name, since] of of.waiting)
-        for (const price of since.keys()) if (waits.get(name) !== price) since.delete(price)
+        for (const price of since.keys()) if (waits.get(name) !== price && !unclear.has(name)) since.delete(price)
     // A run that failed may have written down none of it.
     for (const [name, price] of report.error === null ? waits : []) {
       // A list that is not whole does not put another wish in the place of the one that waits.
