@@ -25,9 +25,10 @@ export function homeIn(
   const position = deliveredFor(action)
   if (action !== null && position !== null) {
     const wanted = listingAt(workspace.deliveredAt(position), now, today)
+    if (action.kind !== 'create')
+      return homeOf(action.kind === 'update' ? asBefore(wanted, action.fields) : wanted, wanted)
     const held = fieldsOf(change, true)
-    if (action.kind === 'create') return homeOf(held.length === 0 ? null : before(wanted, held), wanted)
-    return homeOf(action.kind === 'update' ? before(wanted, action.fields) : wanted, wanted)
+    return homeOf(held.length === 0 ? null : asBefore(wanted, held), wanted)
   }
   const { mlsNumber } = change
   const known: Known =
@@ -37,7 +38,7 @@ export function homeIn(
   const kind = action?.kind ?? (change.kind === 'hold' ? change.held : null)
   if (kind === 'delete' || kind === 'forget') return homeOf(known, null)
   if (kind === 'create') return homeOf(null, known)
-  return homeOf(action?.kind === 'update' && known !== null ? before(known, action.fields) : known, known)
+  return homeOf(action?.kind === 'update' && known !== null ? asBefore(known, action.fields) : known, known)
 }
 
 function deliveredAs(workspace: Workspace, mlsNumber: string): Known {
@@ -45,7 +46,7 @@ function deliveredAs(workspace: Workspace, mlsNumber: string): Known {
   return null
 }
 
-/** What it was before these fields changed. */
-function before(wanted: Partial<Listing>, fields: readonly FieldChange[]): Partial<Listing> {
+/** A listing as it was before these fields changed. */
+export function asBefore(wanted: Partial<Listing>, fields: readonly FieldChange[]): Partial<Listing> {
   return { ...wanted, ...Object.fromEntries(fields.map(({ field, from }) => [field, from ?? undefined])) }
 }

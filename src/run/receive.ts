@@ -220,8 +220,7 @@ async function read(
   const written = writtenOf(reading.written?.() ?? null, opened, moment.timezone)
   const older = olderThan(last.written, written, feed.source, moment)
   const ownRecords = summary.records
-  const isOlderDelta = mode === 'delta' && older !== null
-  const passed = isOlderDelta ? await passOver(feed, tools, moment, written!, summary) : 0
+  const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, moment, written!, summary) : 0
   // An older one is judged by what it says itself.
   const pending = mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary) : 0
   const { doubt = null } = source.end()

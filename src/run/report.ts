@@ -1,5 +1,5 @@
 /** The report of a run, made from what the run left in the workspace. */
-import { homeIn } from '../apply/home.ts'
+import { asBefore, homeIn } from '../apply/home.ts'
 import type { Applied } from '../apply/apply.ts'
 import type { RunResult } from '../core/exit.ts'
 import { emptyDelivery, fieldNames, listingAt } from '../core/listing.ts'
@@ -109,8 +109,7 @@ function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKin
     if (change.kind === 'create' && 'delivered' in change.wanted) {
       const row = workspace.deliveredAt(change.wanted.delivered)
       const { placeholders = [] } = row.moving
-      const kept = Object.fromEntries(withheld.map(({ field, from }) => [field, from ?? undefined]))
-      const listing = { ...listingAt(row, now, today), ...kept }
+      const listing = asBefore(listingAt(row, now, today), withheld)
       const filled = fieldNames.filter((field) => listing[field] !== undefined)
       fields = filled.map((field) => ({
         field,
