@@ -84,10 +84,12 @@ async function baselineOf(
   const isToBeCleared = ({ field, to }: FieldChange): boolean => to === null && cleared.has(field)
   const isUnknown = (one: FieldChange): boolean => !known.has(one.field) && !isToBeCleared(one)
   let isSentTwice = false
-  if (fields.some(isUnknown)) {
-    const before = change.kind === 'update' ? change.shownHash : context.foundBefore.get(key)
-    const isAsBefore = before === shown.hash
-    if (isAsBefore && change.cause !== 'unseen')
+  const before = change.kind === 'update' ? change.shownHash : context.foundBefore.get(key)
+  const isAsBefore = before === shown.hash
+  const isOdd = fields.some(isUnknown)
+  // Without a mark it can't be told whether a field was not cleared, or nothing of this write was done.
+  if (isOdd || (isAsBefore && fields.length > 0 && shown.by === undefined)) {
+    if (isOdd && isAsBefore && change.cause !== 'unseen')
       return { key, hash: shown.hash, ignored: isToShow(context, change), isAtRest: false }
     // Nobody looked at what was written before this, and that may not have been ours: only a second write of this run tells.
     const sent = asUpdate(change)
@@ -128,7 +130,7 @@ function asUpdate(change: Create | Update): Update {
 function* notesOf({ orders, feed }: ApplyContext, { forms, uncleared }: Record<'forms' | 'uncleared', Times>) {
   const inListings = (times: number): string => (times === 1 ? '1 listing' : `${times} listings`)
   for (const [field, times] of Object.entries(uncleared))
-    yield `${field} was cleared in ${inListings(times)}, but the service still shows it; \`listing-sync probe --feed ${feed.name}\` learns how it clears a field`
+    yield `${field} was cleared in ${inListings(times)}, but the service still shows it; \`listing-sync probe --feed ${feed.name}\` learns how it clears a field, and the next update of the listing does so, where that can be done`
   for (const [field, times] of Object.entries(forms)) {
     if (!orders.forms.has(field as FieldName))
       yield `${field} is shown otherwise than sent in ${inListings(times)}, right after it was sent: the service's own form, which is remembered and not sent again`

@@ -175,6 +175,15 @@ test("nor is one listing's edit a form of all the others, where the second write
   expect(world.listing(all[1].mlsNumber)).toMatchObject({ SalePrice: dearer(all[1]).price })
 })
 
+test('without marks a field that was to be cleared is sent twice: the first update may have been ignored', async () => {
+  await begin({}, { ownership: 'snapshot' })
+  await world.run()
+  world.standIn.edit(chatbot, mlsNumber, { Tours: '3D' })
+  world.standIn.addFault({ operations: ['Update'], times: 1, fault: { kind: 'pretend' } })
+  expect(await world.run()).toMatchObject({ counts: { update: 1 }, notes: [] })
+  expect(world.listing(mlsNumber)).not.toHaveProperty('Tours', '3D')
+})
+
 test('a field that was to be cleared, and that an ignored update left, is no form either: the mark tells', async () => {
   await begin()
   await world.run()
