@@ -181,7 +181,7 @@ export class Checker implements Witness {
     // Under an incomplete list the program goes by what it remembers.
     const created = inPlace.filter(({ listing }) => maybeCreated.has(listing.MLSNumber))
     const remembered = new Set([...keysOf([...ours, ...created]), ...this.disk.owned(feed)])
-    this.#ours = [keysOf(known), keysOf([...ours, ...inPlace]), remembered]
+    this.#ours = [keysOf(known), keysOf([...this.service.mayShow().filter(isOurs), ...inPlace]), remembered]
     this.#owned = new Set(this.disk.owned(feed))
     const hasMark = (row: Row): boolean => swarm.ownership === 'snapshot' || ownerOf(row) === feed
     const isSure = (row: Row): boolean => {

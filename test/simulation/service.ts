@@ -419,6 +419,12 @@ export class ModelService {
     this.#past.push({ at: this.#time.now, rows: this.rows.map((row) => ({ ...row })) })
   }
 
+  /** What a list may show, however old it is. */
+  mayShow(): readonly Row[] {
+    const from = this.#past.findLastIndex(({ at }) => at <= this.#time.now - oldest)
+    return [...this.rows, ...this.#past.slice(Math.max(0, from)).flatMap(({ rows }) => rows)]
+  }
+
   #beginWalk(): void {
     this.walkedAt = this.#time.now
     const choices = this.#choices
