@@ -525,9 +525,12 @@ export class Checker implements Witness {
     return service.glitch === 0 && service.order !== 'shifting' && !walks.some(({ name }) => mishaps[name] > 0)
   }
 
-  /** What another program made and the list of this run did not show nobody can know of; it has to be told from then on. */
-  #isHidden({ program, shownAt }: Row): boolean {
-    return program !== this.place && shownAt < Math.max(this.#startedAt + 1, this.service.walkedAt)
+  /**
+   * What another program made, or what landed when nobody waited any more (docs/faults.md, A1), and the list of this run did not
+   * show nobody can know of; it has to be told from then on.
+   */
+  #isHidden({ program, onlyByMark, shownAt }: Row): boolean {
+    return (program !== this.place || onlyByMark) && shownAt < Math.max(this.#startedAt + 1, this.service.walkedAt)
   }
 
   #judgeCreate(key: string): void {
