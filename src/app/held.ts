@@ -17,11 +17,21 @@ export function isWaiting(held: Held): held is Approvable {
   return held.part !== null && held.rules.length > 0 && held.decision?.is !== 'approved'
 }
 
-/** "12 held"; "30 held, of 18 listings" where several of one are held by themselves. */
-export function heldInWords(held: readonly Pick<Held, 'mlsNumber'>[]): string {
-  const listings = new Set(held.map(({ mlsNumber }) => mlsNumber)).size
-  const of = listings === held.length ? '' : `, of ${listings === 1 ? '1 listing' : `${listings} listings`}`
-  return `${held.length} held${of}`
+/** What is held of each listing, in the order of the first of it: a person counts listings, not the facts held of them. */
+export function byListing<One extends Held>(held: readonly One[]): [One, ...One[]][] {
+  return [...Map.groupBy(held, ({ mlsNumber }) => mlsNumber).values()] as [One, ...One[]][]
+}
+
+/** When the first of these was held, in milliseconds. */
+export const sinceOf = (held: readonly Held[]): number =>
+  held.reduce((first, { since }) => Math.min(first, since), Infinity)
+
+/** "delete", "update price, size": what is held of a listing. */
+export function partsInWords(held: readonly Held[]): string {
+  return held
+    .flatMap(({ part }) => part ?? [])
+    .join(', ')
+    .replaceAll(', update ', ', ')
 }
 
 const ofNoRule = 'a record without MLSNumber'
@@ -36,29 +46,36 @@ type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>
 
 /** "14 changes held by leaving since Mon 31 Mar 02:00; they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
 export function groupInWords(rules: string, held: readonly Approvable[], feed: Feed, now: number): string {
-  const since = held.reduce((first, one) => Math.min(first, one.since), Infinity)
-  const changes = held.length === 1 ? '1 change' : `${held.length} changes`
-  return `${changes} held by ${rules} since ${minuteIn(feed.timezone, since)}; ${endOf(rules, held, feed, now)}`
+  const count = byListing(held).length
+  const changes = count === 1 ? '1 change' : `${count} changes`
+  return `${changes} held by ${rules} since ${minuteIn(feed.timezone, sinceOf(held))}; ${endOf(rules, count, held, feed, now)}`
 }
 
-function endOf(rules: string, held: readonly Approvable[], { name, timezone, plan }: Feed, now: number): string {
+function endOf(
+  rules: string,
+  count: number,
+  held: readonly Approvable[],
+  { name, timezone, plan }: Feed,
+  now: number,
+): string {
   const [{ decision }] = held as [Approvable]
   if (decision?.is === 'approved')
     return `approved by ${[...new Set(held.map((one) => one.decision?.by))].join(' and ')}`
   const isOfList = rules === 'chatbot'
-  const refused = decision?.is === 'refused' ? held.length : 0
+  const refused = decision?.is === 'refused' ? count : 0
   const clocks = held.flatMap(({ clock }) => clock ?? []).toSorted((one, other) => one - other)
   const [clock = null] = clocks.length < held.length ? [] : clocks
   const ending = { clock, last: clocks.at(-1) ?? 0, refused }
   const about = { feed: name, timezone, confirm: plan.limits.confirm, now }
-  const end = endInWords(held.length, isOfList ? 'listed again' : 'confirmed', ending, about)
-  const wait = held.length === 1 ? 'it waits' : 'they wait'
+  const end = endInWords(count, isOfList ? 'listed again' : 'confirmed', ending, about)
+  const wait = count === 1 ? 'it waits' : 'they wait'
   return isOfList && refused === 0 ? `${end}; if the keys to the service were changed, ${wait} for you` : end
 }
 
-/** "delete M-1041: 101 Olive Street, Ames, for sale, $180,000; since Mon 31 Mar 02:00; gone from the feed". */
-export function lineOf({ part, mlsNumber, why, home, since }: Approvable, reader: Reader): string {
+/** What is held of one listing: "delete M-1041: 101 Olive Street, Ames, for sale, $180,000; since Mon 31 Mar 02:00; gone from the feed". */
+export function lineOf(held: readonly [Approvable, ...Approvable[]], reader: Reader): string {
+  const [{ mlsNumber, why, home }] = held
   const which = [placeText(home), saleText(home), homePrice(home, reader)].filter((one) => one !== '').join(', ')
-  const rest = [which, `since ${minuteIn(reader.timezone, since)}`, printable(why)].filter((one) => one !== '')
-  return `${part} ${printable(mlsNumber)}: ${rest.join('; ')}`
+  const rest = [which, `since ${minuteIn(reader.timezone, sinceOf(held))}`, printable(why)].filter((one) => one !== '')
+  return `${partsInWords(held)} ${printable(mlsNumber)}: ${rest.join('; ')}`
 }

@@ -19,7 +19,7 @@ import type { Report } from '../report/report.ts'
 import { homePrice, placeText } from '../report/values.ts'
 import type { Held, StoreReader } from '../store/store.ts'
 import type { App, Occasion, Tested } from './app.ts'
-import { isWaiting } from './held.ts'
+import { byListing, isWaiting } from './held.ts'
 import { lastGood } from './last-good.ts'
 
 /** Loaded by who has anything to tell. */
@@ -154,8 +154,7 @@ async function factsOf(
   { since }: News,
 ): Promise<Facts> {
   const sentences = report?.holds.map(({ sentence }) => sentence) ?? []
-  // Once each, however much of one is held.
-  const listings = [...new Map(waiting.map((held) => [held.mlsNumber, held])).values()]
+  const listings = byListing(waiting)
   const events = await holds.events(name, since)
   const decided = events.findLast(({ what }) => what === 'approved' || what === 'refused' || what === 'revoked')
   // The last run that ended any: what became of most of them.
@@ -171,7 +170,7 @@ async function factsOf(
           ? sentences
           : [...new Set(waiting.flatMap(({ rules }) => rules))].map((rule) => `Held by the rule "${rule}".`),
       changes: listings.length,
-      homes: listings.slice(0, homesNamed).map((held) => homeText(held, { locale, timezone })),
+      homes: listings.slice(0, homesNamed).map(([held]) => homeText(held, { locale, timezone })),
     },
     ended:
       end?.what !== 'ended' && decided?.what === 'approved' ? 'approved' : end?.what === 'let go' ? 'let go' : 'ended',

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { CommandContext } from '../app/app.ts'
-import { byRule, groupInWords, heldInWords, isApprovable, lineOf } from '../app/held.ts'
+import { byListing, byRule, groupInWords, isApprovable, lineOf } from '../app/held.ts'
 import type { Approvable } from '../app/held.ts'
 import { openApp } from '../app/open.ts'
 import { UserError } from '../core/errors.ts'
@@ -51,7 +51,8 @@ export function approveCommand(
     }
     const reader = { locale: app.config.locale, timezone: feed.timezone }
     /** Page by page where somebody reads along, who may go to the question at any time. */
-    const showHomes = async (group: readonly Approvable[]): Promise<void> => {
+    const showHomes = async (all: readonly Approvable[]): Promise<void> => {
+      const group = byListing(all)
       const pages = people.isTTY && !options.yes
       const most = pages ? pageLines : mostElsewhere
       for (let from = 0; from < group.length; from += most) {
@@ -70,7 +71,7 @@ export function approveCommand(
     }
     const show = async (): Promise<Approvable[]> => {
       const held = (await holds.held(feed.name, app.runtime.clock.now())).filter(isApprovable)
-      say(held.length === 0 ? 'the guard holds nothing that could be approved' : heldInWords(held))
+      say(held.length === 0 ? 'the guard holds nothing that could be approved' : `${byListing(held).length} held`)
       for (const [rules, group] of byRule(held)) {
         write(`  ${groupInWords(rules, group, feed, now)}\n`)
         await showHomes(group)
@@ -79,7 +80,7 @@ export function approveCommand(
     }
     const fingerprint = await holds.fingerprint(feed.name)
     const held = await show()
-    const count = held.length
+    const count = byListing(held).length
     const decision = options.refuse ? 'refused' : 'approved'
     const isOfList = held.some(({ rules }) => rules.includes('chatbot'))
     const otherwise = `until the feed${isOfList ? ', or a later list of the chatbot,' : ''} says otherwise`

@@ -1,6 +1,5 @@
 import { styleText } from 'node:util'
 import type { App, CommandContext } from '../app/app.ts'
-import { heldInWords } from '../app/held.ts'
 import { openApp } from '../app/open.ts'
 import { exitStatus } from '../core/exit.ts'
 import { systemClock } from '../core/machine.ts'
@@ -105,7 +104,7 @@ function written({
   if (age !== null && lastRun?.result === 'failed') lines.push(`  last success ${Math.floor(age / 60)} minutes ago`)
   if (stale !== null && lastRun !== null) lines.push(`  stale: ${stale}`)
   for (const group of heldByRule) lines.push(`  ${group}; now: listing-sync approve ${feed}`)
-  if (held.length > 0) lines.push(`  ${heldInWords(held)}:`)
+  if (held.length > 0) lines.push(`  ${held.length} held:`)
   for (const one of held.slice(0, heldShown))
     lines.push(`    ${one.kind ?? 'hold'} ${printable(one.mlsNumber)}, for ${one.hours} h: ${printable(one.why)}`)
   if (held.length > heldShown) lines.push(`    and ${held.length - heldShown} more (see --format json)`)

@@ -1,6 +1,6 @@
 /** How feeds are and what is wrong with them, as `status`, the pages and whatever alerts tell it. */
 import type { App } from '../app/app.ts'
-import { byRule, groupInWords, isApprovable, isWaiting } from '../app/held.ts'
+import { byListing, byRule, groupInWords, isApprovable, isWaiting, sinceOf } from '../app/held.ts'
 import { lastGood } from '../app/last-good.ts'
 import { listsInWords } from '../app/lists.ts'
 import type { FeedConfig } from '../config/config.ts'
@@ -73,8 +73,11 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
   const { snapshot, runs, holds } = store
   const iso = (at: number): string => new Date(at).toISOString()
   const held = await holds.held(name, now)
-  const heldEntry = ({ mlsNumber, part, why, since }: Held) => {
+  const heldEntry = (some: [Held, ...Held[]]) => {
+    // Beside what the guard holds of it an incomplete delivery adds why it does nothing.
+    const { mlsNumber, part, why } = some.find((one) => one.part !== null) ?? some[0]
     const kind = part?.split(' ')[0] ?? null
+    const since = sinceOf(some)
     return { mlsNumber, kind, why, since: iso(since), hours: Math.floor((now - since) / 3_600_000) }
   }
   const lastRun = await runs.last(name)
@@ -116,7 +119,8 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
     age: lastSuccess === null ? null : Math.floor((now - lastSuccess) / 1000),
     /** What is wrong with the freshness of a feed with a schedule; null: nothing. */
     stale: await staleOf(app, store, feed),
-    held: held.map(heldEntry),
+    /** Once for each listing, however much of it is held. */
+    held: byListing(held).map(heldEntry),
     /** What a person may let through, by what holds it, in words. */
     heldByRule: Array.from(byRule(open), ([rules, some]) => groupInWords(rules, some, feed, now)),
     approvals: approvalsOf(held, timezone),
@@ -141,19 +145,20 @@ function listOf(feed: FeedConfig, lastRun: NumberedRun | null) {
 /** Each time that somebody approved something that no run has carried out yet. */
 function approvalsOf(held: readonly Held[], timezone: string) {
   const groups = Map.groupBy(
-    held.flatMap(({ decision }) => (decision?.is === 'approved' ? decision : [])),
-    ({ by, at }) => `${at} ${by}`,
+    held.filter(({ decision }) => decision?.is === 'approved'),
+    ({ decision }) => JSON.stringify(decision),
   )
   return Array.from(groups.values(), (group) => {
-    const [{ by, at }] = group as [(typeof group)[number]]
+    const { by, at } = group[0].decision!
+    const changes = byListing(group).length
     const until = at + approvalLasts
     const [day, end] = [minuteIn(timezone, at), minuteIn(timezone, until)]
     return {
       by,
       at: new Date(at).toISOString(),
       until: new Date(until).toISOString(),
-      changes: group.length,
-      inWords: `${group.length} approved by ${by} on ${day}; the next run carries them out; the approval ends on ${end}`,
+      changes,
+      inWords: `${changes} approved by ${by} on ${day}; the next run carries them out; the approval ends on ${end}`,
     }
   })
 }

@@ -1,7 +1,7 @@
 /** What the guard holds of a feed, and the forms that let it go. */
 import { html } from 'hono/html'
 import type { App } from '../app/app.ts'
-import { byRule, groupInWords, isApprovable } from '../app/held.ts'
+import { byListing, byRule, groupInWords, isApprovable, partsInWords, sinceOf } from '../app/held.ts'
 import type { Approvable } from '../app/held.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { numberText, timeText } from '../core/intl.ts'
@@ -12,7 +12,7 @@ import { readerOf } from './feeds.ts'
 import { feedPath, table, text } from './frame.ts'
 import type { Piece } from './frame.ts'
 
-/** Holds that are read for a page, and rows of a group that are not folded. */
+/** Listings of which holds are read for a page, and rows of a group that are not folded. */
 const mostRead = 2000
 const unfolded = 200
 
@@ -36,6 +36,7 @@ export function heldPage(
 ): Piece {
   const approvable = held.filter(isApprovable)
   const others = held.filter((one) => !isApprovable(one))
+  const read = byListing(held).length
   const all = `${numberText(count, reader)} ${count === 1 ? 'change' : 'changes'}`
   const isDecided = approvable.some(({ decision }) => decision !== null)
   const isOpen = approvable.some(({ decision }) => decision?.is !== 'approved')
@@ -43,7 +44,7 @@ export function heldPage(
     <h1 class="${count === 0 ? 'ok' : 'held'}">
       ${count === 0 ? `Nothing of ${name} is held.` : `${all} of ${name} ${count === 1 ? 'is' : 'are'} held.`}
     </h1>
-    ${count > held.length ? html`<p class="left">The first ${numberText(held.length, reader)} are shown. A decision is for all ${numberText(count, reader)}.</p>` : ''}
+    ${count > read ? html`<p class="left">The first ${numberText(read, reader)} are shown. A decision is for all ${numberText(count, reader)}.</p>` : ''}
     ${
       approvable.length === 0
         ? ''
@@ -69,15 +70,16 @@ function forms(name: string, shown: string, { isOpen, isDecided }: { isOpen: boo
 }
 
 function groupOf(title: string, group: readonly (Approvable | Held)[], reader: Reader): Piece {
-  const rows = (some: readonly Held[]): Piece =>
+  const listings = byListing<Held>(group)
+  const rows = (some: typeof listings): Piece =>
     table(
       ['MLS number', 'Home', 'Price', 'Would', 'Why'],
       some.map((one) => rowOf(one, reader)),
     )
-  const rest = group.slice(unfolded)
+  const rest = listings.slice(unfolded)
   return html`<section>
     <h2 class="hold">${text(title)}</h2>
-    ${rows(group.slice(0, unfolded))}
+    ${rows(listings.slice(0, unfolded))}
     ${
       rest.length === 0
         ? ''
@@ -89,7 +91,8 @@ function groupOf(title: string, group: readonly (Approvable | Held)[], reader: R
   </section> `
 }
 
-function rowOf({ mlsNumber, home, part, why, since, decision }: Held, reader: Reader): (string | Piece)[] {
+function rowOf(held: readonly [Held, ...Held[]], reader: Reader): (string | Piece)[] {
+  const [{ mlsNumber, home, why, decision }] = held
   const decided =
     decision === null ? '' : `; ${decision.is} by ${text(decision.by, 100)}, ${timeText(decision.at, reader)}`
   return [
@@ -97,7 +100,7 @@ function rowOf({ mlsNumber, home, part, why, since, decision }: Held, reader: Re
     html`<div>${placeText(home)}</div>
       <div>${saleText(home)}</div>`,
     homePrice(home, reader),
-    part ?? '',
-    `${text(why)}; since ${timeText(since, reader)}${decided}`,
+    partsInWords(held),
+    `${text(why)}; since ${timeText(sinceOf(held), reader)}${decided}`,
   ]
 }

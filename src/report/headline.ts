@@ -69,12 +69,14 @@ export function withoutValues(problem: string): string {
   return problem.replace(/"[^"]*"/g, '"…"').replace(/^(\w+: )'[^']*'/, "$1'…'")
 }
 
-function aside({ feed, result, counts, delivery, holds }: Report): string[] {
+function aside({ feed, result, counts, delivery, holds, heldInPart = 0 }: Report): string[] {
   const parts: string[] = []
   const isHeld = holds.length > 0 || result === 'held'
   const decide = isHeld ? `, waiting for time or for you: listing-sync approve ${printable(feed)}` : ''
-  // Of updates that go on a part may be held, and of what earlier runs held this delivery may say nothing.
-  if (counts.hold > 0 || isHeld) parts.push(`${counts.hold > 0 ? counts.hold : 'something is'} held${decide}`)
+  const whole = counts.hold > 0 ? [`${counts.hold} held`] : []
+  const held = heldInPart > 0 ? [...whole, `${heldInPart} ${counts.hold > 0 ? '' : 'held '}in part`] : whole
+  // Of what earlier runs held this delivery may say nothing.
+  if (held.length > 0 || isHeld) parts.push(`${listed(held) || 'something is held'}${decide}`)
   const isSaid = delivery.listings === 0 && delivery.rejects > 0
   if (delivery.rejects > 0 && !isSaid) parts.push(`${many(delivery.rejects, 'record')} rejected`)
   return parts

@@ -20,8 +20,9 @@ export interface FeedMetrics {
   /** When the last delivery that was carried out says that it was written. */
   written: number | null
   listings: number
+  /** Listings of which anything is held. */
   held: number
-  /** Changes that wait, by the rule of the guard that holds them. */
+  /** Listings of which something waits, by the rule of the guard that holds it. */
   heldByRule: Readonly<Record<string, number>>
   lastVerified: { at: number; agreed: number; disagreed: number; unanswered: number; tokens: number } | null
 }
@@ -73,9 +74,9 @@ const families: Readonly<Record<string, [help: string, samples: (feed: FeedMetri
     ({ lastRun }) => each('operation', lastRun?.calls),
   ],
   listings: ['Listings on the service that are of this feed.', ({ listings }) => single(listings)],
-  held_changes: ['Changes that are held now.', ({ held }) => single(held)],
+  held_changes: ['Changes that are held now, of each listing one.', ({ held }) => single(held)],
   held: [
-    'Changes that the guard holds and that nobody has approved, by rule; 0 where a rule holds nothing.',
+    'Changes that the guard holds and that nobody has approved, of each listing one, by rule; 0 where a rule holds nothing.',
     ({ heldByRule }) => each('rule', heldByRule),
   ],
   last_verify_timestamp_seconds: [

@@ -134,6 +134,8 @@ export interface Report {
   /** Only where the list is not read by every run. */
   observed?: Observed
   counts: Counts
+  /** How many changes go on without what the guard holds of them; left out: not known, as of a run on record by an older version. */
+  heldInPart?: number
   /** Calls and seconds that the plan needs at the configured rate. */
   estimate: { calls: number; seconds: number }
   digest: string

@@ -29,6 +29,8 @@ export interface Guarded extends Orders {
   sentences: ReadonlyMap<Trip, string>
   /** Changes that the guard holds, wholly or in part. */
   held: number
+  /** Of these the ones that go on without what is held of them. */
+  heldInPart: number
   /** What somebody has to put right in feed, service or configuration: holds that wait for that, and 1 for an incomplete side. */
   conflicts: number
   /** The delivery is whole, and no rule holds all of it. */
@@ -209,7 +211,7 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
   const counts = { ...planned }
   const digest = createHash('sha256')
   let lookUps = 0
-  let held = 0
+  let [held, heldInPart] = [0, 0]
   let conflicts = 0
   /** Deletes that wait for a record without MLSNumber. */
   let nameless = 0
@@ -219,7 +221,8 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
     counts[change.kind]++
     const isSent = change.kind === 'create' || change.kind === 'update'
     if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
-    if (change.kind === 'hold' ? change.until === 'approval' : weighed.parts.length > 0) held++
+    if (change.kind === 'hold' && change.until === 'approval') held++
+    if (change.kind !== 'hold' && weighed.parts.length > 0) heldInPart++
     if (change.kind === 'hold' && change.until === 'change') conflicts++
     if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
     if (change.kind === 'hold' && change.cause === 'other-feed') {
@@ -229,7 +232,8 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
     }
     digest.update(`${change.kind} ${change.mlsNumber} ${reasonOf(change)}\n`)
   }
-  return { counts, digest: digest.digest('hex').slice(0, 32), lookUps, held, conflicts, elsewhere, nameless }
+  const rest = { lookUps, held: held + heldInPart, heldInPart, conflicts, elsewhere, nameless }
+  return { counts, digest: digest.digest('hex').slice(0, 32), ...rest }
 }
 
 function namelessSentence(deletes: number, feed: string): string {

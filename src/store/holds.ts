@@ -40,17 +40,19 @@ export function createHolds(connection: Connection): Holds {
   const { database } = connection
   const heldWhere = `SELECT key AS mlsNumber, part, why, home, rules, since, clock, decided_by AS decidedBy,
     decided_at AS decidedAt, ${decisionNow} FROM hold WHERE feed = @feed AND ${isHeld}`
-  const held = database.prepare<[{ feed: string; expired: number; most: number }], HeldRow>(
-    `${heldWhere} ORDER BY key, part LIMIT @most`,
+  const held = database.prepare<[{ feed: string; expired: number }], HeldRow>(`${heldWhere} ORDER BY key, part`)
+  const heldFirst = database.prepare<[{ feed: string; expired: number; most: number }], HeldRow>(
+    `${heldWhere} AND key IN (SELECT DISTINCT key FROM hold WHERE feed = @feed AND ${isHeld} ORDER BY key LIMIT @most)
+    ORDER BY key, part`,
   )
   const heldOf = database.prepare<[{ feed: string; expired: number; key: string }], HeldRow>(
     `${heldWhere} AND key = @key ORDER BY part`,
   )
-  const byRule = database.prepare<[{ feed: string; expired: number }], { rule: string; holds: number }>(
-    `SELECT rule.value AS rule, count(*) AS holds FROM hold, json_each(hold.rules) AS rule
+  const byRule = database.prepare<[{ feed: string; expired: number }], { rule: string; listings: number }>(
+    `SELECT rule.value AS rule, count(DISTINCT hold.key) AS listings FROM hold, json_each(hold.rules) AS rule
     WHERE ${waits} AND part <> '' GROUP BY rule.value`,
   )
-  const count = column<number>(database, `SELECT count(*) FROM hold WHERE feed = ? AND ${isHeld}`)
+  const count = column<number>(database, `SELECT count(DISTINCT key) FROM hold WHERE feed = ? AND ${isHeld}`)
   const waiting = column<number>(database, `SELECT count(DISTINCT key) FROM hold WHERE ${waits}`)
   const heldBy = column<number>(
     database,
@@ -110,16 +112,15 @@ export function createHolds(connection: Connection): Holds {
 
   return {
     ...promised<HoldsReader>(connection, {
-      held(feed, now, { mlsNumber, most = -1 } = {}) {
-        const expired = now - approvalLasts
-        const found =
-          mlsNumber === undefined ? held.all({ feed, expired, most }) : heldOf.all({ feed, expired, key: mlsNumber })
-        return heldFrom(found)
+      held(feed, now, { mlsNumber, most } = {}) {
+        const of = { feed, expired: now - approvalLasts }
+        if (mlsNumber !== undefined) return heldFrom(heldOf.all({ ...of, key: mlsNumber }))
+        return heldFrom(most === undefined ? held.all(of) : heldFirst.all({ ...of, most }))
       },
       count: (feed) => count.get(feed)!,
       waiting: (feed, now) => waiting.get({ feed, expired: now - approvalLasts })!,
       waitingByRule: (feed, now) =>
-        new Map(byRule.all({ feed, expired: now - approvalLasts }).map(({ rule, holds }) => [rule, holds])),
+        new Map(byRule.all({ feed, expired: now - approvalLasts }).map(({ rule, listings }) => [rule, listings])),
       isHeldBy: (feed, rule, now) => heldBy.get({ feed, rule, expired: now - approvalLasts }) !== undefined,
       fingerprint,
       events: (feed, since) => events.all(feed, since),
@@ -158,10 +159,10 @@ export function createHolds(connection: Connection): Holds {
       },
       decide(feed, decision, by, now, shown) {
         if (shown !== null && fingerprint(feed) !== shown) return null
-        tellDecided.run({ feed, now, by, what: decision ?? 'revoked' })
+        const told = tellDecided.run({ feed, now, by, what: decision ?? 'revoked' })
         const { changes } = decide.run({ feed, decision, by, now })
         noteEvent(feed, now, decision ?? 'revoked', changes, by)
-        return changes
+        return told.changes
       },
       use(feed, mlsNumber, parts) {
         for (const part of parts) use.run(feed, mlsNumber, part)

@@ -215,10 +215,11 @@ export interface AbsenceNotes extends HistoryReader {
 
 /** What the last runs of a feed held, and what people decided about it. */
 export interface HoldsReader {
-  /** Sorted by MLSNumber; without those that another feed has. `only`: of one MLSNumber, or the first so many. */
+  /** Sorted by MLSNumber; without those that another feed has. `only`: of one MLSNumber, or of the first so many. */
   held(feed: string, now: number, only?: { mlsNumber?: string; most?: number }): Promise<Held[]>
-  /** How much each rule of the guard holds that nobody has approved; without those that hold nothing. */
+  /** Of how many listings each rule of the guard holds something that nobody has approved; without those that hold nothing. */
   waitingByRule(feed: string, now: number): Promise<ReadonlyMap<string, number>>
+  /** Of how many listings anything is held; without those that another feed has. */
   count(feed: string): Promise<number>
   /** Of how many listings a rule of the guard holds something that nobody has approved. */
   waiting(feed: string, now: number): Promise<number>
@@ -250,7 +251,7 @@ export interface Holds extends HoldsReader {
     },
   ): Promise<void>
   /**
-   * Decides about all that can be approved; null takes the decision back. Gives about how many holds, or null where
+   * Decides about all that can be approved; null takes the decision back. Gives about how many listings, or null where
    * `fingerprint` is no longer that of what is held, and nothing was decided.
    */
   decide(

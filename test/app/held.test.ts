@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byRule, groupInWords, heldInWords } from '../../src/app/held.ts'
+import { byListing, byRule, groupInWords, lineOf } from '../../src/app/held.ts'
 import type { Approvable } from '../../src/app/held.ts'
 
 const hour = 3_600_000
@@ -41,13 +41,21 @@ test('what is held is told with the end that it has', () => {
   ])
 })
 
-test('of several that are held of one listing the listings are counted, as the report counts them', () => {
-  expect(heldInWords([held('1'), held('2')])).toBe('2 held')
-  const parts = ['update', 'update price'] as const
-  expect(heldInWords(['1', '2'].flatMap((key) => parts.map((part) => held(key, { part }))))).toBe(
-    '4 held, of 2 listings',
-  )
-  expect(heldInWords(parts.map((part) => held('1', { part })))).toBe('2 held, of 1 listing')
+test('a listing of which several facts are held is one, with the end of each of them', () => {
+  const later = { since: monday + 24 * hour, clock: monday + 24 * hour }
+  const both = [
+    held('1', { part: 'update class', rules: ['facts'], ...later }),
+    held('1', { part: 'update price', rules: ['facts'] }),
+  ]
+  expect(told(both)).toEqual([
+    '1 change held by facts since Mon 31 Mar 00:00; it goes by itself from Thu 3 Apr 00:00 on, if the feed still says so',
+  ])
+  expect(told(both.map((one) => ({ ...one, ...decided('refused', 'ann') })))).toEqual([
+    '1 change held by facts since Mon 31 Mar 00:00; it was refused, so that only the feed or an approval ends it',
+  ])
+  expect(byListing(both).map((one) => lineOf(one, { locale: 'en-US', timezone: 'UTC' }))).toEqual([
+    'update class, price 1: since Mon 31 Mar 00:00; gone from the feed',
+  ])
 })
 
 test('a time that is over is told by no date: the next complete delivery is what counts', () => {

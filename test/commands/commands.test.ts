@@ -463,3 +463,37 @@ test('the report of a run on record can be had in every form', async () => {
     stderr: expect.stringContaining('--images goes with --format html'),
   })
 })
+
+test('a listing of which several facts are held counts once, wherever it is told', async () => {
+  world.configure({ north: {} }, {}, './store.db', { metrics: './listing-sync.prom' })
+  await world.executed('sync')
+  const larger = (one: Home): Home => ({ ...one, price: one.price * 100, bedrooms: one.bedrooms + 3 })
+  const told = async (...words: string[]): Promise<string> => (await world.executed(...words)).stdout
+  // Of the last one something else changes, too, and goes on.
+  world.deliver(zillowFeed([...all.slice(0, 6).map(larger), { ...larger(all[6]), title: 'Anew' }, ...all.slice(7)]))
+  expect(await told('sync')).toContain('(update 1); 6 held and 1 in part, waiting for time or for you')
+  const metrics = readFileSync(join(world.folder, 'listing-sync.prom'), 'utf8')
+  expect(metrics).toContain('listing_sync_held_changes{feed="north"} 7\n')
+  expect(metrics).toContain('listing_sync_held{feed="north",rule="facts"} 7\n')
+  expect(await told('status')).toMatch(/\n {2}7 changes held by facts since .*\n {2}7 held:\n( {4}update .*\n){7}$/)
+  expect(JSON.parse(await told('status', '--format', 'json'))).toMatchObject({ held: { length: 7 } })
+  expect(await told('status', '--ready')).toContain('north: 7 changes held by facts since ')
+  expect(await told('approve', 'north', '--refuse', '--yes')).toMatch(
+    /^north: 7 held\n {2}7 changes held by facts since .*\n( {4}update price, size IA.*\n){7}north: 7 refused; /,
+  )
+  expect(await told('status')).toMatch(
+    /\n {2}7 changes held by facts since .*; they were refused, so that only the feed/,
+  )
+  expect(await told('approve', 'north', '--revoke')).toBe('north: 7 decisions are taken back\n')
+  expect(JSON.parse(await told('approve', 'north', '--yes', '--format', 'json'))).toMatchObject({
+    decision: 'approved',
+    changes: 7,
+    // What is held of each stands here by itself.
+    held: { length: 14 },
+  })
+  expect(await told('status')).toContain('\n  7 approved by ')
+  expect(JSON.parse(await told('status', '--format', 'json'))).toMatchObject({ approvals: [{ changes: 7 }] })
+  await told('approve', 'north', '--revoke')
+  world.deliver(zillowFeed(all.map((one, at) => (at < 3 ? { ...larger(one), title: 'Anew' } : one))))
+  expect(await told('diff')).toContain('; 3 held in part, waiting for time or for you')
+})

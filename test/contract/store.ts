@@ -921,7 +921,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
             clock: now + hour,
           },
         ])
-        expect([await holds.count('north'), await holds.count('south'), await holds.count('west')]).toEqual([4, 1, 0])
+        expect([await holds.count('north'), await holds.count('south'), await holds.count('west')]).toEqual([3, 1, 0])
       })
 
       it('keep their time and their clock while the content is the same, and begin anew with another', async () => {
@@ -1571,17 +1571,28 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       })
 
       it('which each rule holds, and of one home alone', async () => {
-        await hold([newHeld('A', 'delete'), newHeld('B', 'delete', { rules: ['leaving', 'facts'] }), lacking('C')])
+        const b = { rules: ['leaving', 'facts'] } as const
+        await hold([
+          newHeld('A', 'delete'),
+          newHeld('B', 'delete', b),
+          newHeld('B', 'update price', { rules: ['facts'] }),
+          lacking('C'),
+        ])
         expect(await holds.waitingByRule('north', now)).toEqual(
           new Map([
             ['leaving', 2],
             ['facts', 1],
           ]),
         )
-        expect((await holds.held('north', now, { mlsNumber: 'B' })).map(({ mlsNumber }) => mlsNumber)).toEqual(['B'])
+        expect(await holds.count('north')).toBe(3)
+        expect((await holds.held('north', now, { mlsNumber: 'B' })).map(({ part }) => part)).toEqual([
+          'delete',
+          'update price',
+        ])
         expect(await holds.held('north', now, { mlsNumber: 'D' })).toEqual([])
-        expect((await holds.held('north', now, { most: 2 })).map(({ mlsNumber }) => mlsNumber)).toEqual(['A', 'B'])
-        await holds.decide('north', 'approved', 'anna', now, null)
+        // The first listings, each whole.
+        expect((await holds.held('north', now, { most: 2 })).map(({ mlsNumber }) => mlsNumber)).toEqual(['A', 'B', 'B'])
+        expect(await holds.decide('north', 'approved', 'anna', now, null)).toBe(2)
         expect(await holds.waitingByRule('north', now)).toEqual(new Map())
         expect((await holds.waitingByRule('north', now + 31 * day)).get('leaving')).toBe(2)
       })

@@ -108,6 +108,20 @@ describe('/feeds/N/held', () => {
     await served.runAgain()
   }
 
+  test('has a listing of which several facts are held once', async () => {
+    served = await Served.start(all, six)
+    await until(() => served.runs() === 1)
+    const larger = homes(1, 2).map((one) => ({ ...one, price: one.price * 100, bedrooms: one.bedrooms + 3 }))
+    served.world.deliver(zillowFeed([...larger, ...homes(3, 6)]))
+    await served.runAgain()
+    expect(await read('/')).toContain('Held 2 changes (2 by facts)')
+    const page = await read(path)
+    expect(page).toContain('2 changes of north are held.')
+    expect(page).toContain('2 changes held by facts since')
+    expect(page.match(/update price, size/g)).toHaveLength(2)
+    expect(page).not.toContain('are shown. A decision is for all')
+  })
+
   test('shows homes by rule; an approval lets exactly them go, and is recorded with who and when', async () => {
     await holding(all)
     const before = await read(path)

@@ -76,22 +76,24 @@ export function createHolds(door: Door): Holds {
       const rows = await door.all<HeldRow>(
         `SELECT key AS "mlsNumber", part, why, home, rules, since, clock, decided_by AS "decidedBy",
           decided_at AS "decidedAt", CASE WHEN ${isOver} THEN NULL ELSE decision END AS decision
-        FROM hold WHERE feed = $1 AND ${isHeld} AND key = coalesce($3, key) ORDER BY key, part LIMIT $4`,
-        [feed, now - approvalLasts, mlsNumber ?? null, mlsNumber === undefined ? (most ?? null) : null],
+        FROM hold WHERE feed = $1 AND ${isHeld} AND key = coalesce($3, key)
+          AND ($4::int IS NULL OR key IN (SELECT DISTINCT key FROM hold WHERE feed = $1 AND ${isHeld} ORDER BY key LIMIT $4))
+        ORDER BY key, part`,
+        [feed, now - approvalLasts, mlsNumber ?? null, most ?? null],
       )
       return heldFrom(rows)
     },
-    count: (feed) => numberOf(door, `feed = $1 AND ${isHeld}`, [feed]),
+    count: (feed) => numberOf(door, `feed = $1 AND ${isHeld}`, [feed], 'DISTINCT key'),
     waiting: (feed, now) => numberOf(door, waits, [feed, now - approvalLasts], 'DISTINCT key'),
     waitingByRule: async (feed, now) =>
       new Map(
         (
-          await door.all<{ rule: string; holds: number }>(
-            `SELECT rule, count(*) AS holds FROM hold, json_array_elements_text(hold.rules::json) AS rule
+          await door.all<{ rule: string; listings: number }>(
+            `SELECT rule, count(DISTINCT key) AS listings FROM hold, json_array_elements_text(hold.rules::json) AS rule
             WHERE ${waits} AND part <> '' GROUP BY rule ORDER BY rule`,
             [feed, now - approvalLasts],
           )
-        ).map(({ rule, holds }) => [rule, holds]),
+        ).map(({ rule, listings }) => [rule, listings]),
       ),
     isHeldBy: async (feed, rule, now) =>
       (await numberOf(
@@ -174,7 +176,7 @@ export function createHolds(door: Door): Holds {
         if (shown !== null && (await fingerprint(asker, feed)) !== shown) return null
         const what = decision ?? 'revoked'
         const which = decision === null ? "part <> '' AND decision IS NOT NULL" : "part <> ''"
-        await tell(asker, feed, now, what, by, which)
+        const listings = await tell(asker, feed, now, what, by, which)
         // Whatever content a refusal was for, nothing else than what was shown is approved.
         const changes = await asker.run(
           `UPDATE hold SET decision = $2, decided_by = $3, decided_at = $4,
@@ -183,7 +185,7 @@ export function createHolds(door: Door): Holds {
           [feed, decision, by, now],
         )
         await noteEvent(asker, feed, now, what, changes, by)
-        return changes
+        return listings
       }),
     use: (feed, mlsNumber, parts) =>
       door.writeOf(feed, async (asker) => {
