@@ -96,7 +96,7 @@ function* changeLines(report: Report, kind: ChangeKind, { count, changes }: Show
     const { mlsNumber, why } = change
     const said = `${wouldBe(change)}${printable(why)}${paint('dim', heldFor(report, change))}${homeText(report, change, paint)}${outcomeOf(change, paint)}`
     yield `  ${paint(style, printable(mlsNumber))}  ${said}`
-    if (kind !== 'create') yield* fieldLines(report, change, paint)
+    yield* fieldLines(report, change, paint)
   }
   yield* more(count - changes.length)
 }
@@ -113,10 +113,15 @@ function homeText({ reader }: Report, { kind, home, fields }: ReportedChange, pa
   return parts.length === 0 ? '' : `: ${paint('dim', shorten(parts.join(', '), 240))}`
 }
 
-function* fieldLines({ reader }: Report, { fields, home }: ReportedChange, paint: Paint): Generator<string> {
-  const width = Math.max(0, ...fields.map(({ field }) => field.length))
-  for (const change of fields)
-    yield `      ${paint('dim', change.field.padEnd(width))}  ${fieldChange(change, { reader, home })}`
+/** What changes, but for all that a listing is created with, and what is held of a change that goes on. */
+function* fieldLines({ reader }: Report, change: ReportedChange, paint: Paint): Generator<string> {
+  const { kind, fields, withheld, home } = change
+  const shown = [...(kind === 'create' ? [] : fields), ...withheld]
+  const width = Math.max(0, ...shown.map(({ field }) => field.length))
+  for (const one of shown) {
+    const mark = withheld.includes(one) ? `  ${paint('yellow', '[held]')}` : ''
+    yield `      ${paint('dim', one.field.padEnd(width))}  ${fieldChange(one, { reader, home })}${mark}`
+  }
 }
 
 function wouldBe({ held }: ReportedChange): string {

@@ -1073,6 +1073,27 @@ describe('facts', () => {
       expect(await nights(4, two)).toMatchObject({ result: 'held', counts: { create: 0, update: 0, hold: 2 } })
     })
 
+    test('are told with their values, as those of an update that goes on without them', async () => {
+      world.standIn.remove(chatbot, all[0].mlsNumber)
+      world.deliver(zillowFeed(six.map((one, at) => (at === 1 ? { ...one, yearBuilt: one.yearBuilt + 1 } : one))))
+      const lines = (await world.executed('diff')).stdout.split('\n')
+      const below = ({ mlsNumber }: Home): string[] => {
+        const from = lines.findIndex((line) => line.startsWith(`  ${mlsNumber}  `)) + 1
+        return lines.slice(
+          from,
+          lines.findIndex((line, at) => at >= from && !line.startsWith('      ')),
+        )
+      }
+      expect(below(all[0])).toEqual(['      SalePrice  $328,000 → $3,280,000 (+900%)  [held]'])
+      const { yearBuilt } = all[1]
+      expect(below(all[1])).toEqual([
+        `      YearBuilt  ${yearBuilt} → ${yearBuilt + 1}`,
+        '      SalePrice  $201,500 → $2,015,000 (+900%)  [held]',
+      ])
+      // What is held whole says so already.
+      expect(below(all[2])).toEqual(['      SalePrice  $190,400 → $1,904,000 (+900%)'])
+    })
+
     test('go with it where a person approved them', async () => {
       await world.approve()
       world.standIn.remove(chatbot, all[0].mlsNumber)
