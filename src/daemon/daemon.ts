@@ -102,7 +102,7 @@ function ownRuns(
   let reminded = 0
   const begin = (feed: Watched): void => {
     if (turns.has(feed.name)) log.warn({ feed: feed.name }, runSkipped)
-    else turns.take(feed, async () => (watched().some(feed.isLike) ? feed.run(signal) : undefined))
+    else turns.take(feed, async () => void (watched().some(feed.isLike) && (await feed.run(signal))))
   }
   return {
     async begin() {
@@ -310,15 +310,17 @@ class Watched {
     this.#app.tell(this.#feed(), { isStale: this.#dueSinceGood >= staleAfter })
   }
 
-  /** One run. The result is logged, and the daemon goes on. */
-  async run(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return
+  /** One run. The result is logged, and the daemon goes on. Gives whether the run came to its end, told to stop or not. */
+  async run(signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false
     const { log } = this.#app.runtime
+    let isThrough = false
     try {
       this.#refresh()
       const before = await this.#app.store().runs.last(this.name)
       const { report, run, close } = await this.#app.sync(this.#feed(), 'sync')
       const { result, counts, applied, error, notes, startedAt, finishedAt } = report
+      isThrough = error === null
       const facts = {
         run,
         feed: this.name,
@@ -343,6 +345,7 @@ class Watched {
       const said = error instanceof UserError ? runFailed : 'run failed with a defect'
       log.error({ feed: this.name, error: messageOf(error) }, said)
     }
+    return isThrough
   }
 
   /** Whether it stands for a feed as it is configured now. */

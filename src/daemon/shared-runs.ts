@@ -25,7 +25,8 @@ interface Feed {
   readonly chatbot: string
   readonly times: DueTimes
   isOverdue(now: number): Promise<boolean>
-  run(signal: AbortSignal): Promise<void>
+  /** Gives whether it came to its end: not where it failed, or was told to stop before. */
+  run(signal: AbortSignal): Promise<boolean>
   weigh(now: number): Promise<void>
   remind(): void
 }
@@ -109,10 +110,10 @@ export function sharedRuns(
     const feed = watched().find(like)
     if (feed === undefined) return null
     const begun = clock.now()
-    await feed.run(signal)
+    const isThrough = await feed.run(signal)
     const now = Math.max(clock.now(), due)
     // What was not begun or not ended, another process goes on with.
-    if (signal.aborted) return { name, chatbot: feed.chatbot, at: now }
+    if (signal.aborted && !isThrough) return { name, chatbot: feed.chatbot, at: now }
     await weigh(feed)
     const { chatbot, times } = watched().find(like) ?? feed
     if (times.within(Math.max(begun, due), now)) log.warn({ feed: name }, runSkipped)

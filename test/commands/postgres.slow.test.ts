@@ -178,4 +178,27 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
       ['*', 'north', 'south'].map((key) => ({ key })),
     )
   })
+
+  it.each([
+    ['ended all the same is not made again', 2, false],
+    ['was cut is gone on with by another at once', 1, true],
+  ])('a run that was told to stop and %s', async (_, nth, isDue) => {
+    configure(address, { schedule: '0 0 1 1 *' })
+    // Its first list, or that by which it looks at what it wrote.
+    world.standIn.addFault({ operations: ['List'], nth, fault: { kind: 'slow', wait: 0 } })
+    const ended = await world.started(async (child) => {
+      await until(() => world.standIn.requests.some(({ fault }) => fault !== null))
+      child.kill('SIGTERM')
+      // The first list is never answered.
+      if (isDue) return
+      await delay(100)
+      gate.open()
+    }, 'daemon')
+    gate.open()
+    expect(ended.status).toBe(0)
+    expect(numbers()).toHaveLength(isDue ? 0 : 6)
+    expect(
+      await server.ask("SELECT run_at <= now() AS due FROM graphile_worker.jobs WHERE key = 'north'", database()),
+    ).toEqual([{ due: isDue }])
+  })
 })
