@@ -47,7 +47,7 @@ async function nowIn(app: App, feed: FeedConfig, mlsNumber: string) {
     chatbot,
     listing: confirmed?.listing ?? null,
     isAbsent: await store.history.isAbsent(chatbot, name, mlsNumber),
-    held: await store.holds.held(name, app.runtime.clock.now(), { mlsNumber }),
+    held: await store.holds.held(name, app.runtime.clock.now(), { keys: [mlsNumber] }),
     rejected: [...(report?.rejects() ?? [])].filter((one) => one.mlsNumber === mlsNumber),
   }
 }

@@ -360,9 +360,12 @@ async function confirmedFor(
   if (keys.length === 0) return new Map()
   const confirmed = new Map(await store.snapshot.confirmed(chatbot, name, keys))
   // What is still to be sent is what a later record changes, but for what an older delivery said of a listing that is there.
-  for (const [key, { delivered }] of await store.deliveries.pendingOf(name, keys)) {
-    const isThere = confirmed.has(key)
-    if (isThere && (await store.holds.held(name, moment.now, { mlsNumber: key })).some(waitsAsOlder)) continue
+  const pending = await store.deliveries.pendingOf(name, keys)
+  const there = [...pending.keys()].filter((key) => confirmed.has(key))
+  const held = there.length === 0 ? [] : await store.holds.held(name, moment.now, { keys: there })
+  const older = new Set(held.filter(waitsAsOlder).map(({ mlsNumber }) => mlsNumber))
+  for (const [key, { delivered }] of pending) {
+    if (older.has(key)) continue
     for (const one of delivered) if (one.kind === 'listing') confirmed.set(key, one)
   }
   return confirmed

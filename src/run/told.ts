@@ -1,9 +1,13 @@
 /** Of what a delivery says nothing, or too little, though it is whole: what is held of it neither ends nor is said again. */
+import { batches } from '../core/batches.ts'
 import type { Action } from '../plan/change.ts'
 import { isOf } from '../plan/guard/guard.ts'
 import type { DeliveryMode } from '../plan/proof.ts'
 import type { Held, Pending } from '../store/store.ts'
 import type { Feed, Readers } from './tools.ts'
+
+/** MLSNumbers that the store is asked about at once. */
+const batchSize = 1000
 
 type Tools = Pick<Readers, 'store' | 'workspace'>
 
@@ -110,18 +114,22 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, now: numbe
   const [unclear, standing]: [Held[], Held[]] = [[], []]
   if ((await store.holds.count(name)) === 0) return { unclear, standing }
   const known = new Set<string>()
-  for (const { mlsNumber, isGone, waiting } of unclearIn(workspace)) {
-    // Each of its records is rejected, or held.
-    if (known.has(mlsNumber)) continue
-    // Of records that differ, one may say that it is gone.
-    const mayBeGone = isGone || workspace.deliveredAs(mlsNumber).some(({ kind }) => kind !== 'listing')
-    for (const held of await store.holds.held(name, now, { mlsNumber })) {
+  for (const some of batches(unclearIn(workspace), () => batchSize)) {
+    const keys = some.map(({ mlsNumber }) => mlsNumber)
+    const heldOf = Map.groupBy(await store.holds.held(name, now, { keys }), ({ mlsNumber }) => mlsNumber)
+    for (const { mlsNumber, isGone, waiting } of some) {
+      // Each of its records is rejected, or held.
+      if (!heldOf.has(mlsNumber) || known.has(mlsNumber)) continue
       known.add(mlsNumber)
-      if (held.part === null || (isLeaving(held) ? !mayBeGone : isGone)) continue
-      if (waiting !== null && !isOf(waiting, held.part)) continue
-      standing.push(held)
-      // What waits is no hold of the guard's now, but a person has decided about it for whenever it is one.
-      if (waiting === null || held.decision !== null) unclear.push(held)
+      // Of records that differ, one may say that it is gone.
+      const mayBeGone = isGone || workspace.deliveredAs(mlsNumber).some(({ kind }) => kind !== 'listing')
+      for (const held of heldOf.get(mlsNumber)!) {
+        if (held.part === null || (isLeaving(held) ? !mayBeGone : isGone)) continue
+        if (waiting !== null && !isOf(waiting, held.part)) continue
+        standing.push(held)
+        // What waits is no hold of the guard's now, but a person has decided about it for whenever it is one.
+        if (waiting === null || held.decision !== null) unclear.push(held)
+      }
     }
   }
   return { unclear, standing }

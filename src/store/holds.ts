@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type Database from 'better-sqlite3'
 import type { Home } from '../core/home.ts'
+import { compareKeys } from '../core/listing.ts'
 import { asking } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
 import { column } from './connection.ts'
@@ -112,9 +113,12 @@ export function createHolds(connection: Connection): Holds {
 
   return {
     ...promised<HoldsReader>(connection, {
-      held(feed, now, { mlsNumber, most } = {}) {
+      held(feed, now, { keys, most } = {}) {
         const of = { feed, expired: now - approvalLasts }
-        if (mlsNumber !== undefined) return heldFrom(heldOf.all({ ...of, key: mlsNumber }))
+        if (keys !== undefined) {
+          const sorted = [...new Set(keys)].sort(compareKeys)
+          return heldFrom(sorted.flatMap((key) => heldOf.all({ ...of, key })))
+        }
         return heldFrom(most === undefined ? held.all(of) : heldFirst.all({ ...of, most }))
       },
       count: (feed) => count.get(feed)!,

@@ -215,8 +215,8 @@ export interface AbsenceNotes extends HistoryReader {
 
 /** What the last runs of a feed held, and what people decided about it. */
 export interface HoldsReader {
-  /** Sorted by MLSNumber; without those that another feed has. `only`: of one MLSNumber, or of the first so many. */
-  held(feed: string, now: number, only?: { mlsNumber?: string; most?: number }): Promise<Held[]>
+  /** Sorted by MLSNumber; without those that another feed has. `only`: of these MLSNumbers, or of the first so many. */
+  held(feed: string, now: number, only?: { keys?: readonly string[]; most?: number }): Promise<Held[]>
   /** Of how many listings each rule of the guard holds something that nobody has approved; without those that hold nothing. */
   waitingByRule(feed: string, now: number): Promise<ReadonlyMap<string, number>>
   /** Of how many listings anything is held; without those that another feed has. */

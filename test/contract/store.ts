@@ -1585,11 +1585,14 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
           ]),
         )
         expect(await holds.count('north')).toBe(3)
-        expect((await holds.held('north', now, { mlsNumber: 'B' })).map(({ part }) => part)).toEqual([
+        expect((await holds.held('north', now, { keys: ['B'] })).map(({ part }) => part)).toEqual([
           'delete',
           'update price',
         ])
-        expect(await holds.held('north', now, { mlsNumber: 'D' })).toEqual([])
+        expect(await holds.held('north', now, { keys: ['D'] })).toEqual([])
+        expect(await holds.held('north', now, { keys: [] })).toEqual([])
+        const some = await holds.held('north', now, { keys: ['C', 'D', 'A', 'C'] })
+        expect(some.map(({ mlsNumber }) => mlsNumber)).toEqual(['A', 'C'])
         // The first listings, each whole.
         expect((await holds.held('north', now, { most: 2 })).map(({ mlsNumber }) => mlsNumber)).toEqual(['A', 'B', 'B'])
         expect(await holds.decide('north', 'approved', 'anna', now, null)).toBe(2)

@@ -1,6 +1,7 @@
 /** The guard over whole runs: what it holds, what goes on meanwhile, and what lets it go. */
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openApp } from '../../src/app/open.ts'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { dearer, home, homes, resoFeed, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
@@ -498,6 +499,25 @@ describe('approve', () => {
     // Of what was absent it says that it is back.
     await night(sixGone)
     expect(await night(besides(all.slice(1)))).toMatchObject({ result: 'partial', counts: { hold: 0, reject: 1 } })
+  })
+
+  test("is asked of the store for all records that can't be read at once, and for those that come twice", async () => {
+    await loaded()
+    await night(changed(6, times(10)))
+    const app = openApp(world.context, { logLevel: 'error' })
+    try {
+      const asked = vi.spyOn(app.store().holds, 'held')
+      world.clock.advance(day)
+      const unread = all.map((one, at) => (at < 4 ? { ...one, yearBuilt: NaN } : times(at < 6 ? 10 : 1)(one)))
+      world.deliver(zillowFeed([...unread, dearer(unread[4]), { ...unread[7], yearBuilt: NaN }]))
+      const report = await world.run('sync', 'north', app)
+      expect(report).toMatchObject({ result: 'held', counts: { reject: 5 } })
+      expect(notes(report)).toContain('the price of 6 of 20 listings')
+      const keysOf = asked.mock.calls.flatMap(([, , only]) => (only === undefined ? [] : [only]))
+      expect(keysOf).toEqual([{ keys: expect.arrayContaining(keys(all.slice(0, 5))) }])
+    } finally {
+      await app.close()
+    }
   })
 
   describe('what is held of a listing', () => {

@@ -1,5 +1,6 @@
 /** Records that tell only what changed of a listing (REAXML), as whole runs over HTTP. */
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
+import { openApp } from '../../src/app/open.ts'
 import { RunWorld } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
 
@@ -79,18 +80,28 @@ it('a change goes over what is still to be sent, which no later record repeats',
 })
 
 it('a change goes over what was confirmed, not over what is held as older', async () => {
-  await withHomes(home('1'))
-  const at = (hour: number, ...records: string[]): Promise<ReadReport> => {
-    world.deliver(list(...records).replace('10:00:00', `${hour}:00:00+00:00`))
-    world.clock.advance(3_600_000)
-    return world.run()
+  await withHomes(home('1'), home('2'))
+  const app = openApp(world.context, { logLevel: 'error' })
+  try {
+    const asked = vi.spyOn(app.store().holds, 'held')
+    const at = (hour: number, ...records: string[]): Promise<ReadReport> => {
+      world.deliver(list(...records).replace('10:00:00', `${hour}:00:00+00:00`))
+      world.clock.advance(3_600_000)
+      return world.run('sync', 'north', app)
+    }
+    const stubs = (price: number): string[] => ['1', '2'].map((id) => stub(id, 'current', `<price>${price}</price>`))
+    await at(12, ...stubs(599_000))
+    const others = ['1', '2'].map((id) => home(id).replace('<bedrooms>3', '<bedrooms>2'))
+    expect(await at(10, ...others)).toMatchObject({ result: 'held', holds: [{ rule: 'older' }] })
+    expect(await at(13, ...stubs(590_000))).toMatchObject({ result: 'ok', holds: [] })
+    for (const id of ['AG1-1', 'AG1-2']) expect(world.listing(id)).toMatchObject({ SalePrice: 590000, Bedrooms: 3 })
+    // However many there are, what is held of them is asked for at once.
+    const keysOf = asked.mock.calls.flatMap(([, , only]) => only ?? [])
+    expect(keysOf).toEqual([{ keys: ['AG1-1', 'AG1-2'] }])
+    expect(await at(14)).toMatchObject({ result: 'ok', counts: { update: 0 } })
+  } finally {
+    await app.close()
   }
-  await at(12, stub('1', 'current', '<price>599000</price>'))
-  const other = home('1').replace('<bedrooms>3', '<bedrooms>2')
-  expect(await at(10, other)).toMatchObject({ result: 'held', holds: [{ rule: 'older' }] })
-  expect(await at(13, stub('1', 'current', '<price>590000</price>'))).toMatchObject({ result: 'ok', holds: [] })
-  expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 590000, Bedrooms: 3 })
-  expect(await at(14)).toMatchObject({ result: 'ok', counts: { update: 0 } })
 })
 
 it('a price that may not be shown any more goes', async () => {

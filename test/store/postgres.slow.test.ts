@@ -1,5 +1,6 @@
 /** The store on PostgreSQL: what every store must do, and what only one for several machines has to. */
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { StoreError } from '../../src/core/errors.ts'
 import { openPostgres, openPostgresReader } from '../../src/store/postgres.ts'
 import type { PostgresOptions } from '../../src/store/postgres.ts'
@@ -36,6 +37,17 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
   }
 
   storeContract('on PostgreSQL', async () => openPostgres(await server.database()))
+
+  it('asks once for what is held of many listings', async () => {
+    const { holds } = open(await server.database())
+    const held = Array.from({ length: 2000 }, (_, i) => newHeld(`${i}`, 'delete'))
+    await holds.replace('north', held, { now, isWhole: true, letGo: () => 0 })
+    const asked = vi.spyOn(Client.prototype, 'query')
+    onTestFinished(() => asked.mockRestore())
+    const keys = Array.from({ length: 1000 }, (_, i) => `${2 * i + 1}`)
+    expect((await holds.held('north', now, { keys })).map(({ mlsNumber }) => mlsNumber)).toEqual(keys.toSorted())
+    expect(asked).toHaveBeenCalledOnce()
+  })
 
   describe('several workers on one database', () => {
     it('make its tables once, however many start at the same time', async () => {

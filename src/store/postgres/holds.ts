@@ -72,14 +72,14 @@ export function createHolds(door: Door): Holds {
   const approvable = "feed = $1 AND part <> ''"
 
   return {
-    async held(feed, now, { mlsNumber, most } = {}) {
+    async held(feed, now, { keys, most } = {}) {
       const rows = await door.all<HeldRow>(
         `SELECT key AS "mlsNumber", part, why, home, rules, since, clock, decided_by AS "decidedBy",
           decided_at AS "decidedAt", CASE WHEN ${isOver} THEN NULL ELSE decision END AS decision
-        FROM hold WHERE feed = $1 AND ${isHeld} AND key = coalesce($3, key)
+        FROM hold WHERE feed = $1 AND ${isHeld} AND ($3::text[] IS NULL OR key = ANY ($3))
           AND ($4::int IS NULL OR key IN (SELECT DISTINCT key FROM hold WHERE feed = $1 AND ${isHeld} ORDER BY key LIMIT $4))
         ORDER BY key, part`,
-        [feed, now - approvalLasts, mlsNumber ?? null, most ?? null],
+        [feed, now - approvalLasts, keys ?? null, most ?? null],
       )
       return heldFrom(rows)
     },
