@@ -5,7 +5,7 @@ import { column } from './connection.ts'
 import { inTransactions, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { approvalLasts, decisionNow, elsewhere } from './holds.ts'
-import { countedFor, leftFor } from './ledger.ts'
+import { countedSince, leftFor } from './ledger.ts'
 import type { AbsenceNotes, HistoryReader } from './store.ts'
 
 interface Range {
@@ -44,6 +44,7 @@ export function createHistory(connection: Connection): AbsenceNotes {
     `SELECT key, part, content, since, ends, clock,
       ${decisionNow} FROM hold WHERE feed = @feed AND ${between}`,
   )
+  const since = countedSince(database)
   const page = (chatbot: string, feed: string, now: number, after: string, most: number): History[] => {
     const found = keys.all({ chatbot, feed, after, most })
     if (found.length === 0) return []
@@ -51,7 +52,8 @@ export function createHistory(connection: Connection): AbsenceNotes {
     const absence = byKey(absences.all(range))
     const entered = byKey(entries.all(range))
     const held = byKey(holds.all({ ...range, expired: now - approvalLasts }))
-    return found.map((key) => historyOf(key, now, absence(key)[0], entered(key), held(key)))
+    const counts = since(chatbot, feed, now)
+    return found.map((key) => historyOf(key, { now, counts }, absence(key)[0], entered(key), held(key)))
   }
   const isAbsent = column<1>(database, 'SELECT 1 FROM absence WHERE chatbot = ? AND feed = ? AND key = ?')
   const count = database.prepare(`INSERT INTO absence (feed, chatbot, key, runs, since, noted)
@@ -72,10 +74,10 @@ export function createHistory(connection: Connection): AbsenceNotes {
   }
 }
 
-/** What is remembered of a listing, as its rows have it. */
+/** What is remembered of a listing, as its rows have it. `counts`: what was changed after then does. */
 export function historyOf(
   key: string,
-  now: number,
+  { now, counts }: { now: number; counts: number },
   noted: Noted | undefined,
   lately: readonly Entered[],
   holding: readonly HeldRow[],
@@ -86,7 +88,7 @@ export function historyOf(
     key,
     absence: noted === undefined ? null : { runs: noted.runs, since: noted.since },
     leftAt: leftAt > now - leftFor ? leftAt : null,
-    counted: lately.flatMap(({ what, at }) => (what === 'left' || at <= now - countedFor ? [] : [what])),
+    counted: lately.flatMap(({ what, at }) => (what === 'left' || at <= counts ? [] : [what])),
     heldSince: holding.length === 0 ? null : Math.min(...holding.map(({ since }) => since)),
     ...(holding.some(({ ends }) => ends === elsewhere) && { wasElsewhere: true }),
     holds: holding.flatMap(({ part, content, since, ends, clock, decision }) =>

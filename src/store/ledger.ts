@@ -1,6 +1,7 @@
 /** The ledger on SQLite: marks of calls in flight, which stand on the rows of `listing`, and what was changed in `ledger`. */
 import type Database from 'better-sqlite3'
 import type { Counted } from '../plan/guard/hold.ts'
+import { slack } from '../plan/guard/scales.ts'
 import { column } from './connection.ts'
 import { inGroups, promised } from './door.ts'
 import type { Connection } from './door.ts'
@@ -13,12 +14,26 @@ export const countedFor = day
 /** That a listing left is remembered for so long: one that comes back within it is not new. */
 export const leftFor = 45 * day
 
+/** Runs that began by then count no more: those by the clock begin a little earlier than the one before, now and then. */
+export const countedFrom = (now: number): number => now - countedFor + slack
+
+/** What was changed after then counts: what a run changed until 24 hours after it began. */
+export function countedSince(database: Database.Database): (chatbot: string, feed: string, now: number) => number {
+  const ended = column<number>(
+    database,
+    `SELECT finished_at FROM run WHERE chatbot = ? AND feed = ? AND started_at <= ? AND finished_at <= ?
+    ORDER BY number DESC LIMIT 1`,
+  )
+  return (chatbot, feed, now) => Math.max(now - countedFor, ended.get(chatbot, feed, countedFrom(now), now) ?? 0)
+}
+
 /** `begun` is called once marks are on the disk. */
 export function createLedger(connection: Connection, begun: () => void): Ledger {
   const { database } = connection
   const rows = listingRows(database)
   const of = 'FROM ledger WHERE chatbot = ? AND feed = ? AND at > ?'
   const counted = column<number>(database, `SELECT count(DISTINCT key) ${of} AND what = ?`)
+  const since = countedSince(database)
   // Copies that "repair" took off are in the ledger too, under names that are no MLSNumber; their listing is still there.
   const latest = column<string>(
     database,
@@ -45,7 +60,7 @@ export function createLedger(connection: Connection, begun: () => void): Ledger 
 
   return {
     ...promised<LedgerReader>(connection, {
-      counted: (chatbot, feed, what: Counted, now) => counted.get(chatbot, feed, now - countedFor, what)!,
+      counted: (chatbot, feed, what: Counted, now) => counted.get(chatbot, feed, since(chatbot, feed, now), what)!,
       latest: (chatbot, feed, since, most) => latest.all(chatbot, feed, since, most),
     }),
     ...inGroups<Pick<Ledger, 'begin'>>(

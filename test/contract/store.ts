@@ -631,6 +631,27 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await counts(now + day + hour)).toEqual([0, 0, 0, 0, 0])
       })
 
+      it('counts until 24 hours after the run began in which it was changed, and a little less', async () => {
+        const slack = 5 * 60_000
+        await begin('delete', ['A'], now + hour)
+        await begin('delete', ['B'], now + 2 * hour + 1)
+        await begin('delete', ['F'], now + hour, ['delete'], 'south')
+        await runs.record(runRecord({ startedAt: now, finishedAt: now + 2 * hour }))
+        const told = async (at: number) =>
+          (await remembered(at)).filter((one) => one.counted.length > 0).map(({ key }) => key)
+        expect([await counted('delete', now + day - slack - 1), await told(now + day - slack - 1)]).toEqual([
+          2,
+          ['A', 'B'],
+        ])
+        // Nothing of a run that has not ended yet, as of a clock that was set back.
+        expect(await counted('delete', now + 2 * hour - 1)).toBe(2)
+        // Repair changed something after it: that is of no run.
+        expect([await counted('delete', now + day - slack), await told(now + day - slack)]).toEqual([1, ['B']])
+        expect(await counted('delete', now + day - slack, 'south')).toBe(1)
+        expect(await counted('delete', now + day + 2 * hour)).toBe(1)
+        expect(await counted('delete', now + day + 2 * hour + 1)).toBe(0)
+      })
+
       it('is entered for each call by itself', async () => {
         const calls: Begun[] = [
           { key: 'A', counts: ['create'] },

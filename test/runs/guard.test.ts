@@ -93,6 +93,14 @@ describe('what may leave', () => {
     expect(there()).toEqual(keys(all.slice(5)))
   })
 
+  test('is counted anew by a run that begins a day after the last one, though its deletes took their time', async () => {
+    await loaded()
+    const begun = world.clock.now() + day
+    expect(await night(all.slice(4))).toMatchObject({ result: 'ok', counts: { delete: 4 } })
+    expect(world.clock.now()).toBeGreaterThan(begun)
+    expect(await night(all.slice(7), begun + day - minute - world.clock.now())).toMatchObject({ counts: { delete: 3 } })
+  })
+
   test('is never more, however the feed shrinks, one listing at a time', async () => {
     await loaded()
     for (let gone = 1; gone <= 12; gone++) await night(all.slice(gone), hour)

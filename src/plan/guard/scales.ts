@@ -25,7 +25,7 @@ export interface Policy {
 }
 
 /** A run by the clock begins a little earlier than the one before, now and then. */
-const slack = 5 * 60_000
+export const slack = 5 * 60_000
 /** Another complete list says the same so much later. */
 const listAgainAfter = 3_600_000
 

@@ -3,7 +3,7 @@ import type { History } from '../../plan/inputs.ts'
 import { byKey, historyOf } from '../history.ts'
 import type { Entered, HeldRow, Noted } from '../history.ts'
 import { approvalLasts } from '../holds.ts'
-import { countedFor, leftFor } from '../ledger.ts'
+import { countedFor, countedFrom, leftFor } from '../ledger.ts'
 import type { AbsenceNotes, Ledger } from '../store.ts'
 import { distinct, jsonOf, walk } from './door.ts'
 import type { Asker, Door } from './door.ts'
@@ -12,12 +12,22 @@ import { addRows, removeRows } from './snapshot.ts'
 const left = "what IN ('delete', 'renumber', 'left')"
 const suffixOf = (copy: string | undefined): string => (copy === undefined ? '' : ` (ID ${copy})`)
 
+/** What was changed after then counts (../ledger.ts). */
+async function countedSince(door: Door, chatbot: string, feed: string, now: number): Promise<number> {
+  const run = await door.get<{ ended: number }>(
+    `SELECT finished_at AS ended FROM run WHERE chatbot = $1 AND feed = $2 AND started_at <= $3 AND finished_at <= $4
+    ORDER BY number DESC LIMIT 1`,
+    [chatbot, feed, countedFrom(now), now],
+  )
+  return Math.max(now - countedFor, run?.ended ?? 0)
+}
+
 export function createLedger(door: Door): Ledger {
   return {
     counted: async (chatbot, feed, what, now) =>
       (await door.get<{ keys: number }>(
         'SELECT count(DISTINCT key) AS keys FROM ledger WHERE chatbot = $1 AND feed = $2 AND at > $3 AND what = $4',
-        [chatbot, feed, now - countedFor, what],
+        [chatbot, feed, await countedSince(door, chatbot, feed, now), what],
       ))!.keys,
     // Copies that "repair" took off are in the ledger too, under names that are no MLSNumber; their listing is still there.
     latest: async (chatbot, feed, since, most) =>
@@ -110,7 +120,8 @@ export function createHistory(door: Door): AbsenceNotes {
     if (keys.length === 0) return []
     const range = [chatbot, feed, after, keys[keys.length - 1].key]
     const between = `${ofFeed} AND key > $3 AND key <= $4`
-    const [absences, entries, holds] = await Promise.all([
+    const [counts, absences, entries, holds] = await Promise.all([
+      countedSince(door, chatbot, feed, now),
       door.all<Noted>(`SELECT key, runs, since FROM absence WHERE ${between}`, range),
       door.all<Entered>(
         `SELECT key, what, max(at) AS at FROM ledger WHERE ${between} GROUP BY key, what ORDER BY key, what`,
@@ -124,7 +135,7 @@ export function createHistory(door: Door): AbsenceNotes {
       ),
     ])
     const [absence, entered, held] = [byKey(absences), byKey(entries), byKey(holds)]
-    return keys.map(({ key }): History => historyOf(key, now, absence(key)[0], entered(key), held(key)))
+    return keys.map(({ key }): History => historyOf(key, { now, counts }, absence(key)[0], entered(key), held(key)))
   }
   return {
     rows: (chatbot, feed, now) => walk((after, most) => page(chatbot, feed, now, after, most)),
