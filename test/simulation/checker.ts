@@ -11,13 +11,15 @@ import type { Judged, ModelService, Row, Witness, WriteCall } from './service.ts
 import type { VirtualTime } from './time.ts'
 import { feedName, otherFeed, Violation } from './world.ts'
 import type { Swarm } from './world.ts'
-import { hour, settle } from './time.ts'
+import { hour, minute, settle } from './time.ts'
 
 interface Deleted {
   feed: string
   key: string
   at: number
   clock: number
+  /** What the clock said as its run began. */
+  begun: number
   isRenumbered: boolean
   /** A person let it go, or every delivery said it for long enough: it counts for nothing. */
   isFree: boolean
@@ -55,6 +57,8 @@ interface Known {
   place: { disk: Disk }
   /** It was sent before a delivery was carried over whole. */
   isFirstLoad: boolean
+  /** What the clock said as the run began that sent it. */
+  begun: number
 }
 
 export class Checker implements Witness {
@@ -367,7 +371,8 @@ export class Checker implements Witness {
   arrived(call: WriteCall): void {
     const { kind, keys } = call
     const { approved, delivery, place } = this
-    this.#known.set(call, { approved, ours: this.#ours, delivery, place, isFirstLoad: this.#isFirstLoad })
+    const begun = this.#clockAtStart
+    this.#known.set(call, { approved, ours: this.#ours, delivery, place, isFirstLoad: this.#isFirstLoad, begun })
     this.#guard.arrived(call)
     this.writes++
     this.trace(`  ${kind} ${keys.join()}`)
@@ -477,12 +482,13 @@ export class Checker implements Witness {
     const isBelieved = (this.#goneSince.get(`${feed} ${key}`) ?? clock) <= clock - believedAfter
     const isFree = isBelieved || known.approved.has(`delete ${key}`)
     const isRenumbered = known.delivery.holds.has(otherSpelling(key))
-    this.#deleted.push({ feed, key, at, clock, isRenumbered, isFree })
+    this.#deleted.push({ feed, key, at, clock, begun: known.begun, isRenumbered, isFree })
     if (isFree) return
     // The first load is no loss, whatever it lacks, and however late.
     if (known.isFirstLoad || !this.#loaded.has(feed) || !this.countsDeletes) return
-    const inADay = this.#deletedInADay(feed, call, (one) => !one.isFree)
-    const left = this.#deletedInADay(feed, call, (one) => !one.isFree && !one.isRenumbered)
+    const counts = ({ isFree: is, begun }: Deleted): boolean => !is && begun > known.begun - 24 * hour + 5 * minute
+    const inADay = this.#deletedInADay(feed, call, counts)
+    const left = this.#deletedInADay(feed, call, (one) => counts(one) && !one.isRenumbered)
     const wholeAt = this.#wholeAt.get(feed) ?? clock
     const mostOf = (isRare: boolean): number =>
       Math.max(...this.#sizesWith(known.ours, inADay).map((ours) => allowed(ours, isRare)))

@@ -199,7 +199,7 @@ class History {
     const lost = before.filter((key) => !left.has(key))
     if (service.rows.filter(({ by }) => by === 'person').length !== byHand)
       checker.fail('1: a hand-made listing is gone')
-    const recent = new Set(this.#lost.filter(({ at }) => at > now - day).map(({ key }) => key))
+    const recent = new Set(this.#lost.filter(({ at }) => at > now - day + 5 * minute).map(({ key }) => key))
     const most = this.#allowed(before.length + recent.size, now - this.#wholeAt > 60 * hour)
     const letGo = new Set<string>()
     for (const key of lost) {
@@ -208,7 +208,7 @@ class History {
         letGo.add(key)
       } else {
         recent.add(key)
-        this.#lost.push({ key, at: time.now })
+        this.#lost.push({ key, at: now })
         if (recent.size > most)
           checker.fail(`5: ${recent.size} lost in 24 hours (${[...recent].join()}), ${most} allowed`)
       }
