@@ -201,7 +201,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     summary.listings -= value.duplicates
     counts.reject = summary.rejects
     const isDoubtful = scales.doubts > 0 || others.isSuspect
-    const untold = await untoldOf(feed, { store, workspace }, delivery, now)
+    const untold = await untoldOf(feed, { store, workspace }, delivery, policy)
     for (const { part, clock } of untold.standing.filter(isWaiting)) scales.addStanding(part!, clock)
     return { delivery, listed, settings, facts: value, policy, scales, counts, lostAt, others, isDoubtful, untold }
   }

@@ -2,6 +2,10 @@
 import { batches } from '../core/batches.ts'
 import type { Action } from '../plan/change.ts'
 import { isOf } from '../plan/guard/guard.ts'
+import { nothingRemembered } from '../plan/guard/hold.ts'
+import type { Remembered } from '../plan/guard/hold.ts'
+import { standingOf } from '../plan/guard/scales.ts'
+import type { Policy } from '../plan/guard/scales.ts'
 import type { DeliveryMode } from '../plan/proof.ts'
 import type { Held, Pending } from '../store/store.ts'
 import type { Feed, Readers } from './tools.ts'
@@ -67,9 +71,10 @@ export async function untoldOf(
   feed: Feed,
   tools: Tools,
   { mode, lacksTable, older }: { mode: DeliveryMode; lacksTable: boolean; older: object | null },
-  now: number,
+  policy: Policy,
 ): Promise<Untold> {
-  const { unclear, standing } = await unclearOf(feed, tools, now)
+  const { now } = policy
+  const { unclear, standing } = await unclearOf(feed, tools, policy)
   const waiting = (some: readonly Held[]): number =>
     new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
   if (mode === 'full' && !lacksTable && older === null)
@@ -97,27 +102,28 @@ interface Unclear {
   readonly mlsNumber: string
   readonly isGone: boolean
   readonly waiting: Action | null
+  readonly remembered: Remembered
 }
 
 function* unclearIn(workspace: Tools['workspace']): Generator<Unclear> {
   for (const { mlsNumber } of workspace.rejects())
-    if (mlsNumber !== null) yield { mlsNumber, isGone: false, waiting: null }
+    if (mlsNumber !== null) yield { mlsNumber, isGone: false, waiting: null, remembered: nothingRemembered }
   for (const { change, remembered } of workspace.changes('hold')) {
     const { cause, mlsNumber, held } = change
     const waiting = held === 'create' || held === 'update' ? change.action : null
     const isUnclear = waiting !== null || cause === 'twice-delivered' || cause === 'twice-shown'
-    if (isUnclear && remembered.holds.length > 0) yield { mlsNumber, isGone: held === 'delete', waiting }
+    if (isUnclear && remembered.holds.length > 0) yield { mlsNumber, isGone: held === 'delete', waiting, remembered }
   }
 }
 
-async function unclearOf({ name }: Feed, { store, workspace }: Tools, now: number) {
+async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Policy) {
   const [unclear, standing]: [Held[], Held[]] = [[], []]
   if ((await store.holds.count(name)) === 0) return { unclear, standing }
   const known = new Set<string>()
   for (const some of batches(unclearIn(workspace), () => batchSize)) {
     const keys = some.map(({ mlsNumber }) => mlsNumber)
-    const heldOf = Map.groupBy(await store.holds.held(name, now, { keys }), ({ mlsNumber }) => mlsNumber)
-    for (const { mlsNumber, isGone, waiting } of some) {
+    const heldOf = Map.groupBy(await store.holds.held(name, policy.now, { keys }), ({ mlsNumber }) => mlsNumber)
+    for (const { mlsNumber, isGone, waiting, remembered } of some) {
       // Each of its records is rejected, or held.
       if (!heldOf.has(mlsNumber) || known.has(mlsNumber)) continue
       known.add(mlsNumber)
@@ -127,8 +133,9 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, now: numbe
         if (held.part === null || (isLeaving(held) ? !mayBeGone : isGone)) continue
         if (waiting !== null && !isOf(waiting, held.part)) continue
         standing.push(held)
-        // What waits is no hold of the guard's now, but a person has decided about it for whenever it is one.
-        if (waiting === null || held.decision !== null) unclear.push(held)
+        // What waits is no hold of the guard's now, but a person has decided about it for whenever it is one, and its clock goes on.
+        const isSame = waiting !== null && standingOf(remembered, waiting, held.part, policy).record !== null
+        if (waiting === null || held.decision !== null || isSame) unclear.push(held)
       }
     }
   }

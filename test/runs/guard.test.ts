@@ -1054,6 +1054,20 @@ describe('facts', () => {
     expect(priceOf(all[4])).toBe(all[4].price * 10)
   })
 
+  test('that the feed has confirmed are not asked about anew where the service refuses their updates that day', async () => {
+    await loaded()
+    const wrong = changed(6, times(10))
+    expect(await night(wrong)).toMatchObject({ result: 'held', holds: [{ rule: 'facts' }] })
+    await nights(2, wrong)
+    world.standIn.addFault({ operations: ['Update'], fault: { kind: 'refuse' } })
+    expect(await night(wrong)).toMatchObject({ counts: { update: 6 }, applied: { outcomes: { failed: 6 } } })
+    world.standIn.clearFaults()
+    for (const hours of [1, 11]) expect(await night(wrong, hours * hour)).toMatchObject({ counts: { hold: 6 } })
+    expect(await night(wrong, 13 * hour)).toMatchObject({ result: 'ok', counts: { update: 6, hold: 0 } })
+    expect(all.slice(0, 6).map(priceOf)).toEqual(all.slice(0, 6).map(({ price }) => price * 10))
+    expect(await night(wrong)).toMatchObject({ result: 'ok', notes: [] })
+  })
+
   describe('of a listing that people take off while they are held', () => {
     const six = changed(6, times(10))
 
