@@ -3,6 +3,7 @@ import type { Bookkeeping } from '../plan/change.ts'
 import { tellsAbsence } from '../plan/proof.ts'
 import type { Store } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
+import type { Plan } from './plan.ts'
 import type { Prepared } from './run.ts'
 import { pendingBeside } from './told.ts'
 import type { Feed, Writers } from './tools.ts'
@@ -41,7 +42,7 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   if (deletes && tells) await store.deliveries.record(feed.name, { lastKey })
   // An absence that was neither noted again nor ended is of a listing that is no longer ours.
   if (guarded.absenceProven) await store.history.pruneAbsences(feed.chatbot, feed.name, now)
-  if (delivery.mode === 'delta') await notePending(feed, tools, now)
+  if (delivery.mode === 'delta') await notePending(feed, tools, plan, now)
   // A whole full delivery says anew all that is to be done, but not what was said after it was written.
   const saysAll = delivery.summary.complete && !guarded.isOlder
   if (delivery.mode === 'delta' || saysAll) await store.deliveries.prunePending(feed.name, now)
@@ -49,14 +50,25 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
 }
 
 /** A delta says a thing once: what is to be done stays pending until it is done. */
-async function notePending(feed: Feed, { store, workspace }: Writers, now: number): Promise<void> {
+async function notePending(
+  feed: Feed,
+  { store, workspace }: Writers,
+  { delivery, policy }: Plan,
+  now: number,
+): Promise<void> {
   const { name, chatbot } = feed
   // What an older delta said stays pending, though it was not planned again.
   for await (const { untold } of pendingBeside(feed, { store, workspace }))
     await store.deliveries.notePending(name, untold, now)
+  // No word is of the future.
+  const saidAt = Math.min(delivery.written?.at ?? now, now)
   for (const keys of batches(undone(workspace), () => batchSize)) {
     const ids = await store.snapshot.ids(chatbot, name, keys)
     const seen = await store.snapshot.recall([...ids.values()].filter((id) => workspace.isSeen(id)))
+    const before = await store.deliveries.pendingOf(
+      name,
+      keys.filter((key) => !policy.saysItself(key)),
+    )
     const pending = keys.map((key) => {
       const delivered = workspace.deliveredAs(key)
       const known = seen.get(ids.get(key) ?? NaN)
@@ -64,7 +76,7 @@ async function notePending(feed: Feed, { store, workspace }: Writers, now: numbe
         const { listing, moving } = known
         delivered.push({ kind: 'listing', at: 'a record unchanged since the last run', listing, moving })
       }
-      return { key, delivered }
+      return { key, delivered, at: before.get(key)?.at ?? saidAt }
     })
     const said = pending.filter(({ delivered }) => delivered.length > 0)
     await store.deliveries.notePending(name, said, now)

@@ -220,7 +220,7 @@ async function read(
   const written = writtenOf(reading.written?.() ?? null, opened, moment.timezone)
   const older = olderThan(last.written, written, feed.source, moment)
   const ownRecords = summary.records
-  const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, moment, written!, summary) : 0
+  const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older one is judged by what it says itself.
   const pending = mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary) : 0
   const { doubt = null } = source.end()
@@ -267,9 +267,8 @@ async function read(
   }
 }
 
-const isAsOlder = ({ rules }: Held): boolean => rules.includes('older' satisfies RuleName)
 /** Of what was held as older, and nobody has let go. */
-const waitsAsOlder = (held: Held): boolean => isAsOlder(held) && isWaiting(held)
+const waitsAsOlder = (held: Held): boolean => held.rules.includes('older' satisfies RuleName) && isWaiting(held)
 
 /**
  * Adds what earlier deltas said and no run has carried out, as if this one said it again; not what it says itself, nor what an older
@@ -298,22 +297,18 @@ async function addPending(feed: Source, tools: Tools, moment: Moment, summary: D
 }
 
 /**
- * Takes what an older delta says back where it came too late: a later one said something of the MLSNumber that no run has carried out,
- * which came after this one was written. Gives of how many MLSNumbers.
+ * Takes what an older delta says back where it came too late: something is pending of the MLSNumber that was said later. Gives of how
+ * many MLSNumbers.
  */
 async function passOver(
   { name, chatbot }: Source,
   { store, workspace }: Tools,
-  { now }: Moment,
   written: Written,
   summary: DeliverySummary,
 ): Promise<number> {
-  const held = await store.holds.held(name, now)
-  // What an older delta said is no later word, also once it is approved.
-  const older = new Set(held.filter(isAsOlder).map(({ mlsNumber }) => mlsNumber))
   let passed = 0
   for await (const { told } of pendingBeside({ name, chatbot }, { store, workspace })) {
-    const keys = told.flatMap(({ key, at }) => (at >= written.at && !older.has(key) ? key : []))
+    const keys = told.flatMap(({ key, at }) => (at > written.at ? key : []))
     const ids = await store.snapshot.ids(chatbot, name, keys)
     for (const key of keys)
       for (const kind of workspace.takeBack(key, ids.get(key) ?? null)) {

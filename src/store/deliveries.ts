@@ -44,8 +44,8 @@ export function createDeliveries(connection: Connection): Deliveries {
   const page = database.prepare<[string, string, number], PendingRow>(`${columns} AND key > ? ORDER BY key LIMIT ?`)
   const one = database.prepare<[string, string], PendingRow>(`${columns} AND key = ?`)
   const note = database.prepare(`INSERT INTO pending (feed, key, delivered, at, noted)
-    VALUES (@feed, @key, @packed, @now, @now) ON CONFLICT (feed, key) DO UPDATE SET
-    at = iif(unpack(delivered) = @text, at, @now), delivered = @packed, noted = @now`)
+    VALUES (@feed, @key, @packed, @at, @now) ON CONFLICT (feed, key) DO UPDATE SET
+    at = @at, delivered = @packed, noted = @now`)
   const prune = database.prepare('DELETE FROM pending WHERE feed = ? AND noted <> ?')
   const end = database.prepare('DELETE FROM pending WHERE feed = ? AND key = ?')
   return {
@@ -65,10 +65,8 @@ export function createDeliveries(connection: Connection): Deliveries {
         set.run({ ...all, ...Object.fromEntries(written), feed })
       },
       notePending(feed, pending, now) {
-        for (const { key, delivered } of pending) {
-          const text = JSON.stringify(delivered)
-          note.run({ feed, key, text, packed: pack(text), now })
-        }
+        for (const { key, delivered, at } of pending)
+          note.run({ feed, key, packed: pack(JSON.stringify(delivered)), at, now })
       },
       prunePending: (feed, now) => void prune.run(feed, now),
       endPending(feed, keys) {

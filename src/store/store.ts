@@ -408,7 +408,7 @@ export interface Pending {
   key: string
   /** As its records were mapped then; none of them a reject. */
   delivered: readonly Delivered[]
-  /** When it was delivered first, in milliseconds. */
+  /** When it was said, in milliseconds: as its delivery was written or, where that is not told, came. */
   at: number
 }
 
@@ -416,7 +416,7 @@ export interface Deliveries extends DeliveriesReader {
   /** Of what is left out the store keeps what it has. */
   record(feed: string, last: Partial<LastDelivery>): Promise<void>
   /** Notes what is to be done, in place of what was pending of the same MLSNumbers. */
-  notePending(feed: string, pending: readonly Omit<Pending, 'at'>[], now: number): Promise<void>
+  notePending(feed: string, pending: readonly Pending[], now: number): Promise<void>
   /** Drops what was not noted at `now`: nothing is to be done any more. */
   prunePending(feed: string, now: number): Promise<void>
   /** Drops what was carried out. */

@@ -1395,16 +1395,12 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         return all
       }
 
-      it('stays until it is done, and keeps its time while it is the same', async () => {
-        await deliveries.notePending('north', [{ key: 'B', delivered: [found] }], now)
-        await deliveries.notePending('south', [{ key: 'B', delivered: [removal('B')] }], now)
-        const both = [
-          { key: 'B', delivered: [found, removal('B')] },
-          { key: 'A', delivered: [removal('A')] },
-        ]
-        await deliveries.notePending('north', both, now + hour)
-        await deliveries.notePending('north', both, now + day)
-        const [b, a] = both.map((one) => ({ ...one, at: now + hour }))
+      it('stays until it is done, with the time of its last word', async () => {
+        await deliveries.notePending('north', [{ key: 'B', delivered: [found], at: now }], now)
+        await deliveries.notePending('south', [{ key: 'B', delivered: [removal('B')], at: now }], now)
+        const b = { key: 'B', delivered: [found, removal('B')], at: now + hour }
+        const a = { key: 'A', delivered: [removal('A')], at: now - day }
+        for (const later of [hour, day]) await deliveries.notePending('north', [b, a], now + later)
         expect(await pending()).toEqual([a, b])
         expect(await deliveries.pendingOf('north', ['C', 'B'])).toEqual(new Map([['B', b]]))
         await deliveries.endPending('north', ['A', 'never there'])
@@ -1417,7 +1413,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
 
       it('comes in pages sorted as compareKeys sorts, while it is written to', async () => {
         const keys = Array.from({ length: 2500 }, (_, i) => `K${String(i).padStart(5, '0')}`)
-        const all = [...keys, '\u{1F3E0}', '\uFF21'].map((key) => ({ key, delivered: [removal(key)] }))
+        const all = [...keys, '\u{1F3E0}', '\uFF21'].map((key) => ({ key, delivered: [removal(key)], at: now }))
         await deliveries.notePending('north', all, now)
         const seen: string[] = []
         for await (const page of deliveries.pending('north')) {

@@ -269,6 +269,20 @@ describe('whose server says that it is older', () => {
     })
   })
 
+  test.each([
+    [10, 40],
+    [40, 10],
+  ])('twice, by deltas of 10:%i and then 10:%i, leaves the later word to a person', async (one, two) => {
+    world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
+    await served(asOf(50), eleven)
+    const [home] = asOf(0)
+    for (const minute of [one, two])
+      expect(await served([asOf(minute)[0]], `Sat, 21 Nov 2026 10:${minute}:00 GMT`)).toMatchObject({ result: 'held' })
+    await world.approve()
+    expect(await served([], 'Sat, 21 Nov 2026 11:30:00 GMT')).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    expect(priceOf(home)).toBe(asOf(40)[0].price)
+  })
+
   test('is measured by the last one of which something went, whatever earlier deltas still ask of a person', async () => {
     world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
     const at = (minute: number): string => `Sat, 21 Nov 2026 11:${minute}:00 GMT`

@@ -35,7 +35,7 @@ async function fill(store: Store): Promise<void> {
   await store.runs.begin({ feed: 'south', chatbot, command: 'sync', startedAt: now })
   await store.runs.noteStart(now)
   await store.deliveries.record('north', { mapping: 'm', completeAt: now })
-  await store.deliveries.notePending('north', [{ key: 'P', delivered: [] }], now)
+  await store.deliveries.notePending('north', [{ key: 'P', delivered: [], at: now }], now)
   const progress = {
     scope: 's',
     since: 1,

@@ -37,6 +37,7 @@ function inFile(file: string, sql: string): unknown {
 const pending = (key: string) => ({
   key,
   delivered: [{ kind: 'listing', at: 'record 1', listing: listing(key), moving: {} } as const],
+  at: now,
 })
 
 const run = { feed: 'north', chatbot: 'SN', command: 'sync', startedAt: now, finishedAt: now, result: 'ok' } as const
@@ -121,7 +122,7 @@ test('a store of the version before is packed and written anew once, and has all
   const store = openStore(file)
   expect(await contentOf(store)).toEqual(before)
   // Packed when it is noted again; it is still the same.
-  await store.deliveries.notePending('north', [pending('K-5')], now)
+  await store.deliveries.notePending('north', [{ ...pending('K-5'), at: now - 2 }], now)
   expect(await contentOf(store)).toEqual(before)
   await store.close()
   expect(inFile(file, 'SELECT typeof(delivered) FROM pending')).toBe('blob')

@@ -54,12 +54,11 @@ export function createDeliveries(door: Door): Deliveries {
     notePending: (feed, pending, now) =>
       door.writeOf(feed, async (asker) => {
         for (const group of distinct(pending, ({ key }) => key)) {
-          const rows = group.map(({ key, delivered }) => ({ key, delivered: JSON.stringify(delivered) }))
+          const rows = group.map(({ key, delivered, at }) => ({ key, delivered: JSON.stringify(delivered), at }))
           await asker.run(
-            `INSERT INTO pending (feed, key, delivered, at, noted) SELECT $1, c.key, c.delivered, $3::bigint, $3::bigint
-              FROM json_to_recordset($2::json) AS c(key text, delivered text)
-            ON CONFLICT (feed, key) DO UPDATE SET noted = excluded.noted, delivered = excluded.delivered,
-              at = CASE WHEN pending.delivered = excluded.delivered THEN pending.at ELSE excluded.at END`,
+            `INSERT INTO pending (feed, key, delivered, at, noted) SELECT $1, c.key, c.delivered, c.at, $3::bigint
+              FROM json_to_recordset($2::json) AS c(key text, delivered text, at bigint)
+            ON CONFLICT (feed, key) DO UPDATE SET noted = excluded.noted, delivered = excluded.delivered, at = excluded.at`,
             [feed, jsonOf(rows), now],
           )
         }
