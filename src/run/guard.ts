@@ -93,6 +93,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     notes.push(
       `${stillHeld} held by earlier runs stay held, as this run can't tell whether they are over; now: listing-sync approve ${feed.name}`,
     )
+  const { resting } = plan.untold
+  if (isWhole && resting > 0) notes.push(restingSentence(resting, feed.name))
   return {
     ...counted,
     held: isWhole ? counted.held + stillHeld : Math.max(counted.held, stillHeld),
@@ -240,6 +242,11 @@ function namelessSentence(deletes: number, feed: string): string {
   const wait = deletes === 1 ? '1 delete waits' : `${deletes} deletes wait`
   const which = deletes === 1 ? 'this listing' : 'one of these listings'
   return `${wait}, as a record without MLSNumber may be ${which}: give the record its number in the feed; or, if ${deletes === 1 ? 'it is' : 'all are'} gone, now: listing-sync approve ${feed}`
+}
+
+function restingSentence(listings: number, feed: string): string {
+  const wait = listings === 1 ? '1 listing waits' : `${listings} listings wait`
+  return `${wait} for a full delivery, or for one that names ${listings === 1 ? 'it' : 'them'}, as a delta says nothing of what is not in it: give the whole feed once with delivery: full; listing-sync status ${feed} says why`
 }
 
 const examplesShown = 3

@@ -1,7 +1,6 @@
 import { batches } from '../core/batches.ts'
 import type { Bookkeeping } from '../plan/change.ts'
 import { tellsAbsence } from '../plan/proof.ts'
-import type { Store } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Plan } from './plan.ts'
 import type { Prepared } from './run.ts'
@@ -29,10 +28,10 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   let entries: Bookkeeping[] = []
   for (const entry of workspace.bookkeeping()) {
     if (entries.push(entry) < batchSize) continue
-    await write(feed, store, workspace, entries, now)
+    await write(feed, tools, plan, entries, now)
     entries = []
   }
-  await write(feed, store, workspace, entries, now)
+  await write(feed, tools, plan, entries, now)
   // A backfill notes no absence: the next run does, as if the record had come then.
   if (deletes && notesKeyless && keyless.some(({ notedAt }) => notedAt === null)) {
     const noted = keyless.map((record) => ({ ...record, notedAt: record.notedAt ?? now }))
@@ -78,7 +77,9 @@ async function notePending(
       }
       return { key, delivered, at: before.get(key)?.at ?? saidAt }
     })
-    const said = pending.filter(({ delivered }) => delivered.length > 0)
+    // What a full delivery lacked and a person let go is planned as long as that stands.
+    const isSaid = (key: string): boolean => policy.saysItself(key) || before.has(key)
+    const said = pending.filter(({ key, delivered }) => delivered.length > 0 && isSaid(key))
     await store.deliveries.notePending(name, said, now)
   }
 }
@@ -91,8 +92,8 @@ function* undone(workspace: Workspace): Generator<string> {
 
 async function write(
   { name, chatbot, mapping }: Feed,
-  { snapshot, history }: Store,
-  workspace: Workspace,
+  { store: { snapshot, history }, workspace }: Writers,
+  { policy }: Plan,
   entries: Bookkeeping[],
   now: number,
 ): Promise<void> {
@@ -108,5 +109,7 @@ async function write(
   const baselines = all('baseline').map(({ key, hash }) => ({ key, hash, ignored: false, isAtRest: true }))
   await snapshot.setBaselines(chatbot, baselines, now)
   await snapshot.forget(chatbot, keysOf('forget-flight'), null)
-  await history.noteAbsences(chatbot, name, { absent: keysOf('absent'), returned: keysOf('returned') }, now)
+  // What is planned again without a word of this delivery did not come back in it.
+  const returned = keysOf('returned').filter((key) => policy.saysItself(key))
+  await history.noteAbsences(chatbot, name, { absent: keysOf('absent'), returned }, now)
 }

@@ -21,7 +21,7 @@ import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
 import { readJoins, withJoins } from './join.ts'
 import type { Past } from './recall.ts'
-import { isWaiting, pendingBeside } from './told.ts'
+import { approvedBeside, isWaiting, pendingBeside } from './told.ts'
 import type { Feed, Readers } from './tools.ts'
 import { unreadCount } from './unread.ts'
 import { olderThan, writtenOf } from './written.ts'
@@ -222,7 +222,8 @@ async function read(
   const ownRecords = summary.records
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older one is judged by what it says itself.
-  const pending = mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary) : 0
+  const pending =
+    mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary, reasons.size === 0) : 0
   const { doubt = null } = source.end()
   const notes = [
     ...(live?.notes ?? []),
@@ -272,18 +273,24 @@ const waitsAsOlder = (held: Held): boolean => held.rules.includes('older' satisf
 
 /**
  * Adds what earlier deltas said and no run has carried out, as if this one said it again; not what it says itself, nor what an older
- * delta said and waits for a person: a newer one that does not name it says nothing of it. Gives of how many MLSNumbers.
+ * delta said and waits for a person: a newer one that does not name it says nothing of it. If this one is whole, what an earlier full
+ * delivery lacked goes likewise, where a person let it go. Gives of how many MLSNumbers.
  */
-async function addPending(feed: Source, tools: Tools, moment: Moment, summary: DeliverySummary): Promise<number> {
+async function addPending(
+  feed: Source,
+  tools: Tools,
+  moment: Moment,
+  summary: DeliverySummary,
+  isWhole: boolean,
+): Promise<number> {
   const { name, plan } = feed
   const { store, workspace } = tools
   const held = await store.holds.held(name, moment.now)
   const older = new Set(held.filter(waitsAsOlder).map(({ mlsNumber }) => mlsNumber))
   let pending = 0
-  for await (const { untold } of pendingBeside(feed, tools)) {
+  const add = (said: Iterable<readonly Delivered[]>): void => {
     const rows: NewDelivered[] = []
-    for (const { key, delivered } of untold) {
-      if (older.has(key)) continue
+    for (const delivered of said) {
       pending++
       for (const one of delivered) {
         summary.records++
@@ -293,6 +300,11 @@ async function addPending(feed: Source, tools: Tools, moment: Moment, summary: D
     }
     workspace.addDelivered(rows)
   }
+  for await (const { untold } of pendingBeside(feed, tools))
+    add(untold.filter(({ key }) => !older.has(key)).map(({ delivered }) => delivered))
+  const why = 'gone from the last full delivery, and approved'
+  const approved = isWhole ? await approvedBeside(feed, tools, held) : []
+  add(approved.map((mlsNumber) => [{ kind: 'removal', at: 'the last full delivery', mlsNumber, why }]))
   return pending
 }
 

@@ -49,6 +49,22 @@ export async function* pendingBeside(
   }
 }
 
+/** MLSNumbers that the last full delivery lacked, and of which a person let the delete go: this delta says nothing of them. */
+export async function approvedBeside(
+  feed: Pick<Feed, 'name' | 'chatbot'>,
+  tools: Tools,
+  held: readonly Held[],
+): Promise<string[]> {
+  const { chatbot, name } = feed
+  const isLetGo = ({ part, decision }: Held): boolean => part === 'delete' && decision?.is === 'approved'
+  const keys = held.filter(isLetGo).map(({ mlsNumber }) => mlsNumber)
+  const told = await toldOf(feed, tools, keys)
+  const absent: string[] = []
+  for (const key of keys)
+    if (!told.has(key) && (await tools.store.history.isAbsent(chatbot, name, key))) absent.push(key)
+  return absent
+}
+
 export interface Untold {
   /** MLSNumbers of which something is held and told; null: all is told. */
   readonly told: ReadonlySet<string> | null
@@ -60,6 +76,8 @@ export interface Untold {
   readonly nameless: number
   /** Of how many listings something that waits is not told: it stays held. */
   readonly waiting: number
+  /** Of how many listings a delta does not tell what else is left of them: it waits for a full delivery, or one that names them. */
+  readonly resting: number
 }
 
 /**
@@ -78,7 +96,7 @@ export async function untoldOf(
   const waiting = (some: readonly Held[]): number =>
     new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
   if (mode === 'full' && !lacksTable && older === null)
-    return { told: null, unclear, standing, nameless: 0, waiting: waiting(unclear) }
+    return { told: null, unclear, standing, nameless: 0, waiting: waiting(unclear), resting: 0 }
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
@@ -89,7 +107,15 @@ export async function untoldOf(
   for (const key of unplanned) told.delete(key)
   const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
   const nameless = untold.filter(isNameless).length
-  return { told, unclear, standing, nameless, waiting: waiting([...untold, ...unclear]) }
+  const resting = mode === 'delta' && older === null ? untold.filter((one) => !isWaiting(one) && !isNameless(one)) : []
+  return {
+    told,
+    unclear,
+    standing,
+    nameless,
+    waiting: waiting([...untold, ...unclear]),
+    resting: new Set(resting.map(({ mlsNumber }) => mlsNumber)).size,
+  }
 }
 
 const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'forget'

@@ -222,6 +222,96 @@ describe('what the guard holds of a delta', () => {
   })
 })
 
+describe('what a full delivery left', () => {
+  const [first, second] = all
+  const rest = all.slice(1)
+  const nameless = zillowRecord(first).replace(/<MlsId>.*<\/MlsId>/, '<MlsId/>')
+  const without = zillowFeed(rest).replace(zillowEnd, nameless + zillowEnd)
+
+  async function full(feed: readonly Home[] | string, more: object = {}): Promise<ReadReport> {
+    configure({ delivery: 'full', ...more })
+    const report = await delta(feed)
+    configure(more)
+    return report
+  }
+
+  test('held for leaving goes in a delta once it is approved, and what people took off meanwhile is held no more', async () => {
+    expect(await full(all.slice(6))).toMatchObject({ result: 'held', counts: { hold: 6 } })
+    world.standIn.remove(chatbot, second.mlsNumber)
+    // Time alone lets nothing go: no delta says the same.
+    expect(await delta([], 100 * hour)).toMatchObject({ result: 'held', counts: { delete: 0 } })
+    await world.approve()
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { delete: 5, forget: 1 } })
+    expect(there()).toEqual(keys(all.slice(6)))
+    await isDone()
+    expect((await world.executed('status')).stdout).not.toContain('held')
+  })
+
+  test('held for a record without MLSNumber does, too, however long its grace is', async () => {
+    const grace = { limits: { grace: { runs: 5, hours: 48 } } }
+    expect(await full(without, grace)).toMatchObject({ result: 'partial', counts: { hold: 1 } })
+    const waits = '1 delete waits, as a record without MLSNumber may be this listing: '
+    expect(await delta([])).toMatchObject({ result: 'partial', notes: [expect.stringContaining(waits)] })
+    await world.approve()
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+    expect(there()).toEqual(keys(rest))
+    await isDone()
+  })
+
+  test.each([
+    ['whole', zillowFeed([dearer(first)])],
+    ['cut', zillowStart + zillowRecord(dearer(first))],
+  ])('and was approved stays where a delta names it first (%s)', async (_, named) => {
+    await full(without)
+    await world.approve()
+    for (const feed of [named, []]) expect((await delta(feed)).counts).toMatchObject({ delete: 0 })
+    expect(priceOf(first)).toBe(dearer(first).price)
+    await delta([first])
+    await isDone()
+    expect(there()).toEqual(keys(all))
+  })
+
+  test('and was approved waits for a delta that is whole, and as long as the approval stands', async () => {
+    await full(without)
+    await world.approve()
+    expect(await delta(zillowStart)).toMatchObject({ counts: { delete: 0 } })
+    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'refuse' } })
+    expect((await delta([])).applied!.outcomes).toMatchObject({ failed: 1 })
+    world.standIn.clearFaults()
+    await world.executed('approve', 'north', '--revoke')
+    expect(await delta([])).toMatchObject({ result: 'partial', counts: { delete: 0 } })
+    await world.approve()
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+    await isDone()
+  })
+
+  const rests =
+    /^1 listing waits for a full delivery, or for one that names it, as a delta says nothing of what is not in it/
+
+  test('in its grace waits for a full one, or one that names it, which each run says', async () => {
+    await full(rest, { limits: { grace: { runs: 2 } } })
+    for (let i = 0; i < 2; i++)
+      expect(await delta([], 50 * hour)).toMatchObject({ result: 'ok', notes: [expect.stringMatching(rests)] })
+    await delta([first])
+    await isDone()
+    expect(there()).toEqual(keys(all))
+  })
+
+  test('held of an update waits for it, too, approved or not', async () => {
+    await full(all.map((one, at) => (at < 6 ? tenfold(one) : one)))
+    await delta(all.slice(1, 6))
+    expect(await delta([])).toMatchObject({
+      result: 'held',
+      notes: [expect.stringContaining('1 held by earlier runs')],
+    })
+    await world.approve()
+    expect(await delta([])).toMatchObject({ result: 'ok', notes: [expect.stringMatching(rests)] })
+    expect(await delta([tenfold(first)])).toMatchObject({ result: 'ok', notes: [], counts: { update: 1 } })
+    expect(priceOf(first)).toBe(tenfold(first).price)
+    await isDone()
+  })
+})
+
 describe('what failed of a delta', () => {
   test('a create that got 503 is looked for, and made by a later delta that lacks it, once', async () => {
     world.standIn.addFault({ operations: ['Create'], fault: { kind: 'status', status: 503 } })
