@@ -300,11 +300,13 @@ async function addPending(
     }
     workspace.addDelivered(rows)
   }
-  for await (const { untold } of pendingBeside(feed, tools))
+  const absent = new Set(isWhole ? await approvedBeside(feed, tools, held) : [])
+  for await (const { untold } of pendingBeside(feed, tools)) {
     add(untold.filter(({ key }) => !older.has(key)).map(({ delivered }) => delivered))
+    for (const { key } of untold) absent.delete(key)
+  }
   const why = 'gone from the last full delivery, and approved'
-  const approved = isWhole ? await approvedBeside(feed, tools, held) : []
-  add(approved.map((mlsNumber) => [{ kind: 'removal', at: 'the last full delivery', mlsNumber, why }]))
+  add(Array.from(absent, (mlsNumber) => [{ kind: 'removal', at: 'the last full delivery', mlsNumber, why }]))
   return pending
 }
 
