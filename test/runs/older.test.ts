@@ -242,6 +242,16 @@ describe('whose server says that it is older', () => {
       expect(priceOf(first)).toBe(asOf(3)[0].price)
     })
 
+    test('nor does a full one that lacks it, approved or not', async () => {
+      await begin()
+      world.configure({ north: { source: server!.url, volatile } })
+      expect(await served(asOf(2).slice(1), ten)).toMatchObject({ result: 'held', counts: { delete: 0, hold: 1 } })
+      await world.approve()
+      world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
+      expect(await served([], at(30))).toMatchObject({ result: 'ok', counts: { update: 1, hold: 0 } })
+      expect(priceOf(first)).toBe(asOf(3)[0].price)
+    })
+
     test('nor of what is held of that', async () => {
       world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
       await served(asOf(2), at(10))
