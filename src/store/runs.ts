@@ -9,6 +9,7 @@ import type { Connection, Writes } from './door.ts'
 import { ledgerPruning } from './ledger.ts'
 import { giveBack } from './packed.ts'
 import { renameStore } from './serial.ts'
+import { isAhead, settingBack } from './set-back.ts'
 import type { NumberedRun, Runs, RunsReader, RunUnderWay, Verified } from './store.ts'
 
 type RunRow = Omit<NumberedRun, 'interrupted'> & { interrupted: number }
@@ -54,6 +55,8 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   const begin = database.prepare(`INSERT OR REPLACE INTO under_way
     (feed, number, chatbot, command, started_at, seen_at, process, host, progress)
     VALUES (@feed, @number, @chatbot, @command, @startedAt, @startedAt, @process, @host, NULL)`)
+  const ahead = database.prepare<[{ feed: string; now: number }]>(isAhead('@feed', '@now'))
+  const setBack = settingBack('@feed', '@now').map((sql) => database.prepare(sql))
   const noteProgress = database.prepare('UPDATE under_way SET progress = ?, seen_at = ? WHERE feed = ?')
   const end = column<number>(
     database,
@@ -120,6 +123,9 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       begin(run) {
         const number = nextNumber.get()!
         begin.run({ ...run, number, process: process.pid, host })
+        // Not as what this run notes.
+        const before = { feed: run.feed, now: run.startedAt - 1 }
+        if (ahead.get(before) !== undefined) for (const one of setBack) one.run(before)
         return number
       },
       noteProgress: (feed, progress, now) => void noteProgress.run(progress, now, feed),

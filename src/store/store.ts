@@ -334,7 +334,10 @@ export interface RunsReader {
 }
 
 export interface Runs extends RunsReader {
-  /** Notes that a run of this process begins; gives its number. */
+  /**
+   * Notes that a run of this process begins; gives its number. Of what the guard counts, of holds and of refusals no time is
+   * later from then on: a clock that was ahead noted it.
+   */
   begin(run: Pick<RunRecord, 'feed' | 'chatbot' | 'command' | 'startedAt'>): Promise<number>
   /** Notes how far the feed's run under way is. */
   noteProgress(feed: string, progress: string, now: number): Promise<void>

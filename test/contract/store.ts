@@ -1236,6 +1236,46 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await runs.numbered(9)).toBeNull()
       })
 
+      it('that begin before the last one ended take for a little ago what the feed noted as later: that clock was ahead', async () => {
+        const begin = (feed: string, startedAt: number) => runs.begin({ feed, chatbot, command: 'sync', startedAt })
+        const later = now + 400 * day
+        const whole = { now: later, isWhole: true, letGo: () => 0 }
+        await snapshot.refuse(chatbot, 'north', 'A', { content: 'c', mapping: 'm', at: later, message: 'No' })
+        await ledger.begin(chatbot, 'north', 'delete', [{ key: 'B', counts: ['delete'] }], later)
+        await ledger.begin(chatbot, 'south', 'delete', [{ key: 'C', counts: ['delete'] }], later)
+        await ledger.end(chatbot, ['B'], 'as-before')
+        await ledger.begin(chatbot, 'north', 'delete', [{ key: 'B', counts: ['delete'] }], later + 1)
+        for (const feed of ['north', 'south']) {
+          await holds.replace(feed, [newHeld('D', 'delete')], whole)
+          await holds.decide(feed, 'approved', 'ada', later, null)
+        }
+        const seen = async (feed: string) => [
+          (await holds.held(feed, now)).map(({ since, clock, decision }) => [since, clock, decision?.at]),
+          (await row('A')).refusedAt,
+          (await remembered(later + 2, feed)).map(({ key, counted, leftAt }) => [key, counted, leftAt]),
+        ]
+        const asNoted = (key: string, at: number) => [
+          [[later, later, later]],
+          later,
+          [
+            [key, ['delete'], at],
+            ['D', [], null],
+          ],
+        ]
+        await begin('north', now)
+        expect(await seen('north')).toEqual(asNoted('B', later + 1))
+        await runs.record(runRecord({ finishedAt: later + 2 }))
+        await begin('south', now)
+        expect(await seen('south')).toEqual(asNoted('C', later))
+        await begin('north', now)
+        const before = now - 1
+        expect((await seen('north')).slice(0, 2)).toEqual([[[before, before, before]], before])
+        expect((await remembered(now)).map(({ key, counted, leftAt }) => [key, counted, leftAt])).toEqual([
+          ['B', ['delete'], before],
+          ['D', [], null],
+        ])
+      })
+
       it('of all feeds are known by their names', async () => {
         expect(await runs.feeds()).toEqual([])
         for (const feed of ['south', 'north', 'south']) await runs.record(runRecord({ feed }))

@@ -342,6 +342,22 @@ describe('what is held', () => {
     expect(await world.run()).toMatchObject({ result: 'held', holds: [{ rule: 'leaving' }], counts: { hold: 6 } })
   })
 
+  test('goes in its time from now on where a clock that was a year ahead held it, and what left under it counts for a day', async () => {
+    await loaded()
+    const year = 365 * day
+    expect(await night(all.slice(4), year)).toMatchObject({ counts: { delete: 4 } })
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse', message: 'No.' } })
+    await night([...all.slice(10), home(21)], hour)
+    world.standIn.clearFaults()
+    const feed = [...all.slice(9), home(21)]
+    expect(notes(await night([...all.slice(10), home(21)], day - year))).toContain('10 of 20 listings would leave')
+    const next = await night(feed, day)
+    expect(next).toMatchObject({ result: 'held', counts: { create: 1, hold: 5 } })
+    expect(notes(next)).toContain('5 of 16 listings would leave')
+    await night(feed, day)
+    expect(await night(feed, day)).toMatchObject({ result: 'ok', counts: { delete: 5 } })
+  })
+
   test('waits for a person where confirm is never', async () => {
     await loaded(all, { limits: { confirm: 'never' } })
     const report = await night(sixGone)

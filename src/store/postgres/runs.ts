@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Stamp } from '../../core/mark.ts'
 import { reportsKept, runsKept } from '../runs.ts'
+import { isAhead, settingBack } from '../set-back.ts'
 import type { NumberedRun, Runs, RunUnderWay, Verified } from '../store.ts'
 import { pruneChanges } from './changes.ts'
 import type { Asker, Door } from './door.ts'
@@ -97,6 +98,10 @@ export function createRuns(
           RETURNING number`,
           [run.feed, run.chatbot, run.command, run.startedAt, process.pid, host],
         )
+        // Not as what this run notes.
+        const before = [run.feed, run.startedAt - 1]
+        if ((await asker.all(isAhead('$1', '$2'), before)).length > 0)
+          for (const sql of settingBack('$1', '$2')) await asker.run(sql, before)
         return number
       })
     },
