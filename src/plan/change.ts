@@ -22,6 +22,8 @@ export type Wanted = { readonly delivered: number } | { readonly snapshot: numbe
 /** A change after which the service shows what is wanted. */
 interface Wants<Kind extends string, Cause extends string> extends Base<Kind, Cause> {
   readonly wanted: Wanted
+  /** Of what comes from the snapshot `contentOf` it whole, as of a listing that is delivered anew. */
+  readonly whole?: string
   /** An earlier call for this listing may still land: what is shown first after this is not yet to be believed. */
   readonly unsettled: boolean
   /** What the service shows where the wanted listing has a placeholder: that stays. */

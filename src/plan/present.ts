@@ -10,6 +10,7 @@ import { hold, isPutRight } from './change.ts'
 import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
+import { contentOf } from './guard/hold.ts'
 import { isSuspect, isUnderWay } from './situation.ts'
 import type { Case, WantedListing } from './situation.ts'
 
@@ -188,7 +189,10 @@ function about<C extends string>(one: Wanting, cause: C, why: string) {
   const { lostUntil, now } = settings
   // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
   const unsettled = isUnderWay(mine, settings) || (lostUntil !== null && now < lostUntil)
-  return { cause, mlsNumber: key, why, wanted: wanted.at, unsettled, facts: factsShown(one) }
+  // No rule holds what moves by itself: a feed's listings would all be read for that.
+  const isHeldAs = 'snapshot' in wanted.at && cause !== 'refresh'
+  const whole = isHeldAs ? { whole: contentOf('update', wanted.listing(), settings.volatile.fields) } : {}
+  return { cause, mlsNumber: key, why, wanted: wanted.at, ...whole, unsettled, facts: factsShown(one) }
 }
 
 /** The same of those that are sent. Facts are compared with what was sent last: of what was there before, the feed has said nothing yet. */

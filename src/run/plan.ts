@@ -100,7 +100,7 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
   const { now, today } = past.moment
   const wanted = (action: Action) => {
     if (!('wanted' in action)) return null
-    // A listing that was not delivered anew is not in the workspace: the reason stands for its content.
+    // A listing that was not delivered anew is not in the workspace.
     return 'delivered' in action.wanted
       ? listingAt(workspace.deliveredAt(action.wanted.delivered), now, today)
       : undefined
@@ -115,7 +115,8 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
     saysItself: (mlsNumber) => delivery.own === null || !workspace.isDelivered(mlsNumber, delivery.own),
     contentOf(action, part) {
       const listing = wanted(action)
-      return listing === undefined ? reasonOf(action) : contentOf(part, listing, feed.plan.volatile.fields)
+      if (listing !== undefined) return contentOf(part, listing, feed.plan.volatile.fields)
+      return 'whole' in action && action.whole !== undefined ? action.whole : reasonOf(action)
     },
   }
 }

@@ -1572,6 +1572,18 @@ describe("what the chatbot's list lacks", () => {
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 20 } })
   })
 
+  test('stays approved, and by its clock, where the next delivery words its descriptions otherwise, and they are delivered anew', async () => {
+    await loaded()
+    const reworded = all.map((one) => ({ ...one, description: `${one.description} Call us.` }))
+    remove(all.slice(0, 8))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 8 } })
+    await world.approve()
+    expect(await night(reworded, 10 * minute)).toMatchObject({ result: 'ok', counts: { create: 8 } })
+    remove(all.slice(0, 8))
+    expect(await night(reworded)).toMatchObject({ result: 'held', counts: { hold: 8 } })
+    expect(await night(all, hour)).toMatchObject({ result: 'ok', counts: { create: 8 } })
+  })
+
   test('and the feed as well is not forgotten while it is in doubt', async () => {
     await loaded()
     remove(all.slice(0, 5))
