@@ -5,13 +5,13 @@
 import pLimit from 'p-limit'
 import { batches } from '../core/batches.ts'
 import { ServiceError, StoreError, messageOf } from '../core/errors.ts'
-import type { OutcomeResult, Stored } from '../workspace/workspace.ts'
+import type { OfKind, OutcomeResult, Stored } from '../workspace/workspace.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import { callsToLookAgain, contextOf } from './context.ts'
 import type { ApplyContext, ApplyFeed, ApplyTools, Orders } from './context.ts'
 import { deleteLookedUp, listAgain, listIsOld, skipEdited, stillListed } from './look-again.ts'
 import { lookAtWritten } from './look-at-written.ts'
-import { adoptAll, tellChanges } from './outcomes.ts'
+import { adoptAll, record, tellChanges } from './outcomes.ts'
 import { takeOffOwnCopies } from './own-copies.ts'
 
 export interface Applied {
@@ -93,16 +93,21 @@ async function deleteAll(context: ApplyContext): Promise<boolean> {
       await listAgain(context)
       skipEdited(context)
     })
-  const deletes = batches(due(context.workspace.changes('delete')), () => context.deleteBatch)
+  const deletes = batches(due(context), () => context.deleteBatch)
   await each(context, deletes, until.delete, (batch) =>
     listedAgain || (listIsWhole && !listIsOld(context)) ? deleteBatch(context, batch) : deleteLookedUp(context, batch),
   )
   return listedAgain
 }
 
-/** What has no outcome yet. */
-function* due<Item extends Stored>(changes: Iterable<Item>): Generator<Item> {
-  for (const stored of changes) if (stored.outcome === null) yield stored
+/** Deletes without an outcome yet; of a home that comes under another number the old one stays until the new one is there. */
+function* due(context: ApplyContext): Generator<Stored<OfKind<'delete'>>> {
+  const why = 'its home is not there yet under the number that it has now: the next run decides'
+  for (const stored of context.workspace.changes('delete')) {
+    if (stored.outcome !== null) continue
+    if (context.workspace.isNotThereYet(stored.seq)) record(context, stored, 'skipped', why)
+    else yield stored
+  }
 }
 
 /** Runs a task for each item, `concurrency` at a time. Begins no new one if the run is stopping or its time is over. */

@@ -3,6 +3,7 @@ import { minuteOf } from '../core/text.ts'
 import { DeleteAbsent, ForgetAbsent, hold } from './change.ts'
 import type { Change, Hold } from './change.ts'
 import { homeHashOf } from '../core/home-hash.ts'
+import type { HomeHash } from '../core/home-hash.ts'
 import type { DeliveredRow } from './inputs.ts'
 import { AbsenceProof, tellsAbsence } from './proof.ts'
 import type { Gone } from './proof.ts'
@@ -38,7 +39,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   const isNoted = ours || (!isProven && mine !== null && settings.agrees !== null)
   if (stated === null && isNoted && settings.deletes && tellsAbsence(settings)) notes.push({ op: 'absent', key })
   if (!ours) return isProven ? handedOver(one) : null
-  if (shown.length > 1) return twiceShown(one, 'delete')
+  if (shown.length > 1) return twiceShown(one, 'delete', home)
   const said = stated?.why ?? 'the feed says it is gone'
   if (shown.length === 0 && settings.remote.complete) {
     if (!isProven || mayStillLand(one)) return null
@@ -106,7 +107,7 @@ function handedOver({ key, mine, shown }: Case): Change | null {
 }
 
 /** Nobody can tell which of the copies a call would hit. */
-export function twiceShown({ key, shown, settings }: Case, held: 'delete' | null): Hold {
+export function twiceShown({ key, shown, settings }: Case, held: 'delete' | null, home?: HomeHash): Hold {
   const why = `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${settings.feed}`
-  return hold({ mlsNumber: key, held }, 'twice-shown', why)
+  return hold({ mlsNumber: key, held }, 'twice-shown', why, { home })
 }

@@ -151,13 +151,17 @@ export interface Hold extends Base<'hold', HoldCause> {
   /** What would be done; null where nothing can be told, as of a record that can't be read. */
   readonly held: ActionKind | null
   readonly until: Until
-  /** Of a delete that lacks its proof. */
+  /** Of a delete that can't be written down: it lacks its proof, or the service shows its listing twice; or of what is new and comes more than once. */
   readonly home?: HomeHash
 }
 
 export type Change = Action | Hold
 export type ChangeKind = Change['kind']
 export type ActionKind = Action['kind']
+
+/** Whether a delete waits that can't be written down. */
+export const isUnwritten = (change: Change): boolean =>
+  change.kind === 'hold' && change.held === 'delete' && change.action === null
 
 /** The one way from an action to a hold. `of` is an MLSNumber alone where the action can't even be written down. */
 export function hold(
@@ -202,6 +206,8 @@ export const noCounts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, 
 
 /** What the store should remember although nothing is called; written by `sync`, never by `diff`. */
 export type Bookkeeping =
+  /** Not for the store: a record of an MLSNumber that is new can't be read, and this home may be on the site under another one. */
+  | { op: 'unreadable'; key: string; home: string; why: string }
   | { op: 'touch'; snapshot: number; position: number }
   /** How the service shows what we sent: a later change of it is drift. `kept`: with an edit that stays (`drift: keep`). */
   | { op: 'baseline'; key: string; hash: string; kept: boolean }

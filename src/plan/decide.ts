@@ -34,7 +34,14 @@ function changesOf(one: Case, wanted: readonly WantedListing[]): Change[] {
   const { key, delivered, seen } = one
   const reject = delivered.find(({ kind }) => kind === 'reject')
   const stated = delivered.find(({ kind }) => kind === 'removal' || kind === 'filtered') ?? null
-  const holdEach = (why: string): Change[] => wanted.map(() => hold({ mlsNumber: key }, 'twice-delivered', why))
+  // Its home may be on the site under another number, which stays until this one can be told.
+  const isNew = !one.ours && one.shown.length === 0
+  const holdEach = (why: string): Change[] =>
+    wanted.map(({ home }) => hold({ mlsNumber: key }, 'twice-delivered', why, isNew ? { home } : {}))
+  if (reject !== undefined && wanted.length === 0 && isNew && reject.home !== null) {
+    const why = `its record (${reject.at}) can't be read: correct the feed`
+    one.notes.push({ op: 'unreadable', key, home: reject.home, why })
+  }
   if (reject !== undefined)
     return holdEach(`another record of this MLSNumber (${reject.at}) can't be read: correct the feed`)
   if (wanted.length > 1 || (wanted.length === 1 && stated !== null)) {

@@ -1,6 +1,6 @@
 import { outranks } from '../apply/context.ts'
 import { listingAt } from '../core/listing.ts'
-import { hold, noCounts, reasonOf } from '../plan/change.ts'
+import { hold, isUnwritten, noCounts, reasonOf } from '../plan/change.ts'
 import type { Action, Change, Counts, Create, Hold, Planned, Steps, Update } from '../plan/change.ts'
 import { contentOf } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
@@ -167,6 +167,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     if (asks.length > 0) throw new Error(`The plan asks for ${asks[0].key}, which was not looked up for it`)
     counts.unchanged += unchanged
     if (notes.length > 0) workspace.addBookkeeping(notes)
+    if (notes.some(({ op }) => op === 'unreadable')) moves.arriving++
     if (changes.length > 0) workspace.addChanges(changes.map(weighed), settings)
   }
   const weighed = ({ change: planned, remembered: before }: Planned): Planned => {
@@ -177,9 +178,9 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     if (change.kind !== 'hold') scales.add(change, remembered)
     else if (leavesLater(change)) scales.addLeavingLater(remembered, 1)
     else if (change.cause === 'twice-shown') scales.doubts++
-    const isLater = change.cause === 'grace' || change.cause === 'unproven'
-    if (change.kind === 'delete' || change.kind === 'forget' || isLater) moves.leaving++
-    else if (change.cause === 'new' || change.cause === 'gone-from-service') moves.arriving++
+    const isLeaving = change.kind === 'delete' || change.kind === 'forget' || change.cause === 'grace'
+    if (isLeaving || isUnwritten(change)) moves.leaving++
+    else if (change.kind === 'create' || change.kind === 'hold') moves.arriving++
     return { change, remembered }
   }
   for (;;) {
@@ -191,7 +192,8 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     if (moves.leaving > 0 && moves.arriving > 0) {
       workspace.pairHomes(({ change, remembered }) => {
         const isHeld = change.kind === 'hold'
-        const action = isHeld ? change.action : change
+        // What comes and waits, for another reason than its grace, counts as nothing.
+        const action = !isHeld ? change : change.cause === 'grace' ? change.action : null
         if (isHeld && leavesLater(change)) scales.addLeavingLater(remembered, -1)
         if (isHeld && action !== null) scales.add(action, remembered)
         if (action !== null) scales.setRenumbered(action, remembered)

@@ -170,8 +170,8 @@ async function read(
     const confirmed = await confirmedFor(feed, tools, moment, reading, fresh, budget)
     const made = budget.each(fresh, (record) => {
       const delivered = normalised(mapping, moment, reading, record, confirmed, looks)
-      const isKeyless = delivered.some((one) => one.kind === 'reject' && one.mlsNumber === null)
-      return { delivered, home: isKeyless ? homeOfRecord(mapping, moment, reading, record) : null }
+      const isRejected = delivered.some(({ kind }) => kind === 'reject')
+      return { delivered, home: isRejected ? homeOfRecord(mapping, moment, reading, record) : null }
     })
     let next = 0
     for (const { raw, ids } of looked) {
@@ -195,7 +195,15 @@ async function read(
           unread.add(one)
         }
         rows.push(
-          newRow(feed.plan.volatile.fields, moment, one, summary.records, skippable ? raw : null, delivered.length),
+          newRow(
+            feed.plan.volatile.fields,
+            moment,
+            one,
+            summary.records,
+            skippable ? raw : null,
+            delivered.length,
+            home,
+          ),
         )
       }
     }
@@ -433,9 +441,9 @@ function newRow(
   position: number,
   raw: string | null,
   parts: number,
+  home: string | null = null,
 ): NewDelivered {
-  if (delivered.kind !== 'listing')
-    return { position, delivered, content: null, raw: null, parts, home: null, movesAt: null }
+  if (delivered.kind !== 'listing') return { position, delivered, content: null, raw: null, parts, home, movesAt: null }
   const listing = listingAt(delivered, moment.now, moment.today)
   const content = contentHash(listing, volatile)
   const ends = movesAt(delivered.moving, moment.now)

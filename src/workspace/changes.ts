@@ -1,8 +1,8 @@
 /** The plan in the workspace: changes with their outcomes, and the bookkeeping. */
 import type Database from 'better-sqlite3'
 import { batches } from '../core/batches.ts'
-import { DeleteAbsent, ForgetAbsent } from '../plan/change.ts'
-import type { Action, Bookkeeping, Change, ChangeKind, Planned } from '../plan/change.ts'
+import { DeleteAbsent, ForgetAbsent, isUnwritten } from '../plan/change.ts'
+import type { Action, Bookkeeping, Change, ChangeKind, Hold, Planned } from '../plan/change.ts'
 import { nothingRemembered, unweighed } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { AbsenceProof } from '../plan/proof.ts'
@@ -19,7 +19,7 @@ interface ChangeRow {
   remembered: string | null
   weighed: string | null
   pair: number
-  isBesideHeld: number
+  heldBeside: string | null
   result: Outcome['result'] | null
   error: string | null
 }
@@ -49,7 +49,7 @@ export function createPlan(
   /** Rows in plan order, as far as `where` has it; safe while they are written. */
   function walk(where: string, ...values: string[]): Generator<ChangeRow> {
     const page = database.prepare<(string | number)[], ChangeRow>(
-      `SELECT seq, key, change, remembered, weighed, pair, ${besideHeld} AS isBesideHeld, result, error
+      `SELECT seq, key, change, remembered, weighed, pair, ${heldBeside} AS heldBeside, result, error
       FROM change WHERE ${where} AND seq > ? ORDER BY seq LIMIT ${pageRows}`,
     )
     return paged<ChangeRow>(pageRows, (last) => page.all(...values, last?.seq ?? 0))
@@ -101,6 +101,10 @@ export function createPlan(
   const stillThere = database.prepare(
     "SELECT 1 FROM change WHERE home = ? AND kind = 'forget' AND result <> 'done' LIMIT 1",
   )
+  const notThereYet = database.prepare(
+    `SELECT 1 FROM change AS gone JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair > 0
+    WHERE gone.seq = ? AND gone.pair > 0 AND comes.result IS NOT 'done' LIMIT 1`,
+  )
   const setOutcome = database.prepare('UPDATE change SET result = ?, error = ? WHERE seq = ?')
   const addEntry = database.prepare('INSERT INTO bookkeeping (entry) VALUES (?)')
   const pageOfEntries = database.prepare<[number], EntryRow>(
@@ -113,14 +117,14 @@ export function createPlan(
       addAll(added)
     },
     *changes<Kind extends ChangeKind>(kind?: Kind): Generator<Stored<OfKind<Kind>>> {
-      const rows = kind === undefined ? walk('TRUE') : walk('kind = ?', kind)
+      const rows = kind === undefined ? walk(isChange) : walk('kind = ?', kind)
       for (const row of rows) yield stored(row) as Stored<OfKind<Kind>>
     },
     pairHomes(tell: Parameters<Workspace['pairHomes']>[0]): void {
       pair()
-      for (const row of walk('pair = 1')) {
+      for (const row of walk(`pair = 1 AND ${isChange}`)) {
         const { seq, change } = stored(row)
-        if (change.kind === 'hold' && change.action !== null)
+        if (change.kind === 'hold' && change.action?.kind === 'delete')
           rewriteAll([{ seq, change: change.action, weighed: unweighed }])
         tell({ change, remembered: memoryOf(row) })
       }
@@ -130,7 +134,7 @@ export function createPlan(
         for (const row of walk(turned[which])) {
           const { seq, change } = stored(row)
           if (change.kind === 'hold') continue
-          const beside = { remembered: memoryOf(row), pair: pairs[row.pair], isBesideHeld: row.isBesideHeld === 1 }
+          const beside = { remembered: memoryOf(row), pair: pairs[row.pair], heldBeside: row.heldBeside }
           const turnedTo = give(change, beside)
           if (turnedTo !== null) yield { seq, change: turnedTo.change, weighed: turnedTo.weighed }
         }
@@ -138,11 +142,16 @@ export function createPlan(
       for (const batch of batches(given(), () => pageRows)) rewriteAll(batch)
     },
     isStillThere: (home: string) => stillThere.get(home) !== undefined,
+    isNotThereYet: (seq: number) => notThereYet.get(seq) !== undefined,
     recordOutcomes: inOneGo(database, (outcomes: readonly { seq: number; outcome: Outcome }[]) => {
       for (const { seq, outcome } of outcomes) setOutcome.run(outcome.result, outcome.error, seq)
     }),
     addBookkeeping: inOneGo(database, (entries: readonly Bookkeeping[]) => {
-      for (const entry of entries) addEntry.run(JSON.stringify(entry))
+      for (const entry of entries) {
+        if (entry.op === 'unreadable')
+          add.run('reject', entry.key, JSON.stringify({ why: entry.why }), entry.home, null)
+        else addEntry.run(JSON.stringify(entry))
+      }
     }),
     *bookkeeping(): Generator<Bookkeeping> {
       const rows = paged<EntryRow>(pageRows, (last) => pageOfEntries.all(last?.number ?? 0))
@@ -151,34 +160,47 @@ export function createPlan(
   }
 }
 
-/** The home of what may be one half of a renumbered listing. */
+/** The home of what may be one half of a renumbered listing; '': a home without an address, which may be any other such home. */
 function homeOfPair(change: Change): string | null {
-  if (change.kind === 'create') return change.home
-  if (change.kind === 'hold' && change.cause === 'unproven') return change.home ?? null
-  const leaving = change.kind === 'hold' && change.cause === 'grace' ? change.action : change
-  return leaving?.kind === 'delete' || leaving?.kind === 'forget' ? leaving.home : null
+  if (change.kind === 'create') return change.home ?? ''
+  if (isUnwritten(change)) return (change as Hold).home ?? ''
+  if (change.kind === 'hold' && change.action === null) return change.home ?? null
+  const held = change.kind === 'hold' ? change.action : change
+  return held !== null && 'home' in held ? held.home : null
 }
 
+/** A record that can't be read is no change, but may be the other half of one. */
+const isChange = "kind <> 'reject'"
+
 const pairs = [null, 'renumbered', 'missing'] as const
-const turned = { all: 'TRUE', remembered: '(remembered IS NOT NULL OR pair > 0)', paired: 'pair > 0' } as const
-const besideHeld = `(pair > 0 AND EXISTS (
-  SELECT 1 FROM change AS other WHERE other.home = change.home AND other.kind = 'hold' AND other.pair > 0))`
+const turned = {
+  all: isChange,
+  remembered: `(remembered IS NOT NULL OR pair > 0) AND ${isChange}`,
+  paired: `pair > 0 AND ${isChange}`,
+} as const
+const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.change ->> '$.why') FROM change AS other
+  WHERE other.home = change.home AND other.kind IN ('hold', 'reject') AND other.pair > 0 LIMIT 1) END`
 
 /**
- * Of a home with n deletes and m creates the first of each are paired, in plan order: what lacks the proof that it is gone behind
- * what has it, and what the list lacks last, which is paired with no delete that lacks its proof.
+ * Of a home with n deletes and m creates the first of each are paired, in plan order: what can't be carried out now behind what can,
+ * and with nothing of its like; and what the list lacks last, which is paired with nothing that can't be carried out. Homes without an address are paired
+ * only with such deletes, and only where the like happens to a home that has one.
  */
 const pairing = `
 CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home IS NOT NULL;
 WITH numbered AS (
-  SELECT seq, comes, isMissing, isUnproven, home,
-    row_number() OVER (PARTITION BY home, comes ORDER BY isMissing, isUnproven, seq) AS number
-  FROM (SELECT seq, kind = 'create' AS comes, home, change ->> '$.cause' = 'unproven' AS isUnproven,
-    kind = 'forget' OR change ->> '$.cause' = 'gone-from-service' AS isMissing FROM change WHERE home IS NOT NULL))
+  SELECT seq, comes, isMissing, isStuck, home,
+    row_number() OVER (PARTITION BY home, comes ORDER BY isMissing, isStuck, seq) AS number
+  FROM (SELECT *, CASE WHEN comes THEN kind <> 'create' ELSE kind = 'hold' AND change ->> '$.action' IS NULL END AS isStuck
+    FROM (SELECT seq, home, kind, change, kind = 'forget' OR change ->> '$.cause' IS 'gone-from-service' AS isMissing,
+      kind IN ('create', 'reject') OR (kind = 'hold' AND change ->> '$.held' IS NOT 'delete') AS comes
+      FROM change WHERE home IS NOT NULL))),
+waiting AS (SELECT 1 FROM numbered WHERE home <> '' GROUP BY home HAVING max(isStuck AND NOT comes) AND max(comes) LIMIT 1)
 UPDATE change SET pair = pairs.pair FROM (
   SELECT one.seq, 1 + (one.isMissing OR other.isMissing) AS pair FROM numbered AS one JOIN numbered AS other
     ON one.home = other.home AND one.number = other.number AND one.comes <> other.comes
-      AND one.isMissing + other.isMissing + 2 * (one.isUnproven + other.isUnproven) < 3) AS pairs
+      AND one.isMissing + other.isMissing + 2 * (one.isStuck + other.isStuck) < 3
+    WHERE one.home <> '' OR EXISTS (SELECT 1 FROM waiting)) AS pairs
 WHERE pairs.seq = change.seq;
 CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR pair > 0;
 `

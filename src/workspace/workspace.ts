@@ -105,6 +105,8 @@ export interface Workspace {
   ): void
   /** Whether a listing of this home was to be forgotten and was not, as the service has it after all, or nobody could ask. */
   isStillThere(home: string): boolean
+  /** Whether a delete is one of two of a home, and what comes there was not created, or nobody knows it yet. */
+  isNotThereYet(seq: number): boolean
   recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void
   addBookkeeping(entries: readonly Bookkeeping[]): void
   bookkeeping(): Iterable<Bookkeeping>

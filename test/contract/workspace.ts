@@ -316,13 +316,13 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           return found
         }
         const remembered = [
-          ['B', { remembered: changedLately, pair: null, isBesideHeld: false }],
-          ['C', { remembered: held, pair: null, isBesideHeld: false }],
-          ['E', { remembered: nothing, pair: 'renumbered', isBesideHeld: false }],
-          ['F', { remembered: nothing, pair: 'renumbered', isBesideHeld: false }],
+          ['B', { remembered: changedLately, pair: null, heldBeside: null }],
+          ['C', { remembered: held, pair: null, heldBeside: null }],
+          ['E', { remembered: nothing, pair: 'renumbered', heldBeside: null }],
+          ['F', { remembered: nothing, pair: 'renumbered', heldBeside: null }],
         ]
         expect(turned('remembered')).toEqual(remembered)
-        expect(turned('all')).toEqual([['A', { remembered: nothing, pair: null, isBesideHeld: false }], ...remembered])
+        expect(turned('all')).toEqual([['A', { remembered: nothing, pair: null, heldBeside: null }], ...remembered])
         expect(keys()).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
       })
 
@@ -395,13 +395,53 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         add([unproven('D3', 'two'), createOf('C2', { home: 'two' })])
         add([unproven('D4', 'three'), createOf('C3', { home: 'three', cause: 'gone-from-service' })])
         expect(pairedKeys()).toEqual(['D2', 'C1', 'D3', 'C2'])
-        const beside = new Map<string, boolean>()
-        workspace.turn('all', (action, { isBesideHeld }) => {
-          beside.set(action.mlsNumber, isBesideHeld)
+        const beside = new Map<string, string | null>()
+        workspace.turn('all', (action, { heldBeside }) => {
+          beside.set(action.mlsNumber, heldBeside)
           return null
         })
-        expect(Object.fromEntries(beside)).toEqual({ D2: false, C1: false, C2: true, C3: false })
+        expect(Object.fromEntries(beside)).toEqual({
+          D2: null,
+          C1: null,
+          C2: 'D3: the delivery is incomplete',
+          C3: null,
+        })
         expect([...workspace.changes()].map(({ change }) => change)[0]).toEqual(unproven('D1', 'one'))
+      })
+
+      it('wait where what comes waits, comes twice or is a record that can not be read, one for one', () => {
+        const refused = hold(createOf('C1', { home: 'one' }), 'refused-before', 'it was refused')
+        const twice = hold({ mlsNumber: 'C2' }, 'twice-delivered', 'it came twice', { home: 'two' })
+        add([refused, twice, deleteOf('D1', { home: 'one' }), deleteOf('D2', { home: 'two' })])
+        add([deleteOf('D3', { home: 'three' }), deleteOf('D4', { home: 'three' }), deleteOf('D5', { home: 'four' })])
+        workspace.addBookkeeping([{ op: 'unreadable', key: 'C3', home: 'three', why: 'who knows' }])
+        paired()
+        const beside = new Map<string, string | null>()
+        workspace.turn('all', (action, { heldBeside }) => {
+          beside.set(action.mlsNumber, heldBeside)
+          return null
+        })
+        const wanted = { D1: 'C1: it was refused', D2: 'C2: it came twice', D3: 'C3: who knows', D4: null, D5: null }
+        expect(Object.fromEntries(beside)).toEqual(wanted)
+        expect(keys()).toEqual(['C1', 'C2', 'D1', 'D2', 'D3', 'D4', 'D5'])
+        expect([...workspace.changes('hold')].map(({ change }) => change)).toEqual([refused, twice])
+        expect([...workspace.bookkeeping()]).toEqual([])
+      })
+
+      it('are not there yet until what comes is created', () => {
+        add([deleteOf('D1', { home: 'one' }), deleteOf('D2', { home: 'one' }), createOf('C', { home: 'one' })])
+        paired()
+        const [first, second, comes] = [...workspace.changes()].map(({ seq }) => seq)
+        const waiting = () => [first, second].map((seq) => workspace.isNotThereYet(seq))
+        expect(waiting()).toEqual([true, false])
+        const end = (result: 'unknown' | 'failed' | 'done') =>
+          workspace.recordOutcomes([{ seq: comes, outcome: { result, error: null } }])
+        for (const result of ['unknown', 'failed'] as const) {
+          end(result)
+          expect(waiting()).toEqual([true, false])
+        }
+        end('done')
+        expect(waiting()).toEqual([false, false])
       })
 
       it('are those of the same home, with what is remembered of each', () => {
@@ -431,7 +471,8 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         ])
         const told: Change[] = []
         workspace.pairHomes(({ change }) => void told.push(change))
-        expect(told).toEqual([absent, createOf('B', { home: 'absent' })])
+        const waiting = [deleteOf('G', { home: 'held' }), holdOf(createOf('H', { home: 'held' }))]
+        expect(told).toEqual([absent, createOf('B', { home: 'absent' }), ...waiting])
         expect(told[0]).toBeInstanceOf(DeleteAbsent)
         const pairs = new Map<string, unknown>()
         workspace.turn('all', (action, about) => {
@@ -443,6 +484,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           B: 'renumbered',
           C: 'missing',
           D: 'missing',
+          G: 'renumbered',
           I: 'missing',
           K: 'missing',
         })

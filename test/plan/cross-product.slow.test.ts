@@ -139,7 +139,7 @@ const isNews = ({ cause, broken, again }: Update): boolean =>
 
 /** What the guard makes of the plan where nothing trips, where every rule about changes does, and where nothing would stay. */
 function guardFailures({ changes }: Planned): string[] {
-  const beside = { remembered: nothing, pair: null, isBesideHeld: false }
+  const beside = { remembered: nothing, pair: null, heldBeside: null }
   const failures: string[] = []
   for (const [name, seen] of Object.entries({ quiet, accident, wreck })) {
     const trips = tripsOf(seen, limits)

@@ -214,7 +214,7 @@ describe('a home', () => {
 
 describe('what is held of a change', () => {
   const trips = (what: What) => tripsOf(seen(40, what), limits)
-  const beside = { remembered: nothing, pair: null, isBesideHeld: false }
+  const beside = { remembered: nothing, pair: null, heldBeside: null }
   const judged = (action: Parameters<typeof judge>[0], what: What, pair: Pair | null = null, remembered = nothing) =>
     judge(action, { ...beside, pair, remembered }, trips(what), policy)
 
@@ -335,7 +335,7 @@ describe('what is held of a change', () => {
   test('one of two of a home waits with the other, whatever was let go of it', () => {
     const approved = held({ part: 'create', content: 'create', decision: 'approved' })
     const besideHeld = (about: What) =>
-      judge(createOf('B'), { remembered: approved, pair: 'renumbered', isBesideHeld: true }, trips(about), policy)!
+      judge(createOf('B'), { remembered: approved, pair: 'renumbered', heldBeside: 'A: held' }, trips(about), policy)!
     expect(judged(createOf('B'), { renumbered: 30 }, 'renumbered', approved)!.change.kind).toBe('create')
     expect(besideHeld({ renumbered: 30 }).change).toMatchObject({ kind: 'hold', cause: 'guard' })
     // The guard does not hold it, and what was let go of it stays so.

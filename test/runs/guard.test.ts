@@ -743,7 +743,7 @@ describe('homes under other MLSNumbers', () => {
         'absent from the feed, but a backfill deletes nothing: the next sync decides',
       )
       expect(whyOf(report, renumbered(office[0]))).toBe(
-        'new in the feed; its home has another MLSNumber, too: both wait for a sync that can change both',
+        `new in the feed; its home has another MLSNumber, too: both wait for a sync that can change both (${office[0].mlsNumber}: ${whyOf(report, office[0])})`,
       )
       expect(there()).toEqual(keys([...office, home(99)]))
       // More are renumbered than may be in a day: that is asked by the sync, which takes the old ones off.

@@ -33,14 +33,14 @@ export interface Verdict {
 export interface Beside {
   readonly remembered: Remembered
   readonly pair: Pair | null
-  /** The other action of the pair is held, and so is this one, whatever was let go of it. */
-  readonly isBesideHeld: boolean
+  /** The other MLSNumber of the pair, and why it is held: so is this one, whatever was let go of it. null: it is not held. */
+  readonly heldBeside: string | null
 }
 
 /** null: it goes as it was planned, and nothing about it is remembered. */
 export function judge(
   action: Action,
-  { remembered, pair, isBesideHeld }: Beside,
+  { remembered, pair, heldBeside }: Beside,
   trips: readonly Trip[],
   policy: Policy,
 ): Verdict | null {
@@ -52,14 +52,15 @@ export function judge(
     const asUpdate = action.kind === 'create' ? standing('update') : before
     const isHeld = (before.record ?? asUpdate.record) !== null
     const isAbout = trip.holds(action, pair, isHeld) && isOf(action, partFor(trip))
-    return isAbout && (isBesideHeld || !isLetGo(before, trip.ends))
+    return isAbout && (heldBeside !== null || !isLetGo(before, trip.ends))
   })
   const about = remembered.holds.map(({ part }) => part).filter((part) => isOf(action, part))
   const staying: readonly Standing['is'][] = policy.endsNone ? ['refused', 'waiting'] : ['refused']
   const byRule = new Set(heldBy.map(partFor))
   const held = new Set([...byRule, ...about.filter((part) => staying.includes(standing(part).is))])
-  if (isBesideHeld && held.size === 0) {
-    const why = `${action.why}; its home has another MLSNumber, too: both wait for a sync that can change both`
+  if (heldBeside !== null && held.size === 0) {
+    const has = 'home' in action && action.home === null ? 'may have' : 'has'
+    const why = `${action.why}; its home ${has} another MLSNumber, too: both wait for a sync that can change both (${heldBeside})`
     const change = hold(action, 'other-number', why)
     const released = about.filter((part) => isLetGo(standing(part), 'listed again'))
     return { change, weighed: { ...unweighed, released }, heldBy: [], letGo: [] }

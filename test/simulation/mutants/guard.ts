@@ -123,9 +123,9 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'one of two of a home goes alone',
     file: 'src/plan/guard/guard.ts',
-    from: '(isBesideHeld || !isLetGo(before, trip.ends))',
+    from: '(heldBeside !== null || !isLetGo(before, trip.ends))',
     to: '!isLetGo(before, trip.ends)',
-    also: [{ from: 'isBesideHeld && held.size === 0', to: 'isBesideHeld && held.size < 0' }],
+    also: [{ from: 'heldBeside !== null && held.size === 0', to: 'heldBeside !== null && held.size < 0' }],
   },
   {
     name: 'a home is created beside what the list lacks',

@@ -71,7 +71,7 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'shown twice and deleted all the same',
     file: 'src/plan/absent.ts',
-    from: "if (shown.length > 1) return twiceShown(one, 'delete')",
+    from: "if (shown.length > 1) return twiceShown(one, 'delete', home)",
     to: '',
   },
   {

@@ -1,0 +1,175 @@
+/** One home that leaves under one MLSNumber and comes under another: both are carried out, or neither. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { StandInListing } from '../../src/stand-in/fields.ts'
+import { home, homes, zillowEnd, zillowFeed, zillowRecord } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld, chatbot } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
+
+const day = 86_400_000
+const all = homes(1, 20)
+const volatile = { refresh: '365d' }
+const renumbered = (one: Home): Home => ({ ...one, mlsNumber: `NEW-${one.mlsNumber}` })
+const withoutAddress = (one: Home): Home => ({ ...one, street: '' })
+const changed = (count: number, change: (one: Home) => Home, some: readonly Home[] = all): Home[] => [
+  ...some.slice(0, count).map(change),
+  ...some.slice(count),
+]
+const moved = changed(3, renumbered)
+
+let world: RunWorld
+beforeEach(async () => {
+  world = await RunWorld.start({ feeds: { north: { volatile } } })
+})
+afterEach(() => world.end())
+
+async function loaded(some: readonly Home[] = all): Promise<void> {
+  world.deliver(zillowFeed(some))
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: some.length } })
+  world.clock.advance(2 * day)
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: some.length } })
+}
+
+function night(feed: readonly Home[] | string, command: 'sync' | 'backfill' = 'sync'): Promise<ReadReport> {
+  world.clock.advance(day)
+  world.deliver(typeof feed === 'string' ? feed : zillowFeed(feed))
+  return world.run(command)
+}
+
+const keys = (some: readonly Home[]): string[] => some.map((one) => one.mlsNumber).toSorted()
+const there = (): string[] =>
+  world
+    .listings()
+    .map((one) => String(one['MLSNumber']))
+    .toSorted()
+const whyOf = (report: ReadReport, { mlsNumber }: Home) =>
+  report.changes.find((one) => one.mlsNumber === mlsNumber)?.why
+
+describe('what is new waits where its old number can not go', () => {
+  const nameless = zillowRecord(home(99))
+    .replace(/<MlsId>.*<\/MlsId>/, '<MlsId/>')
+    .replace(/<StreetAddress>.*<\/StreetAddress>/, '<StreetAddress/>')
+  const beside = (some: readonly Home[]): string => zillowFeed(some).replace(zillowEnd, nameless + zillowEnd)
+
+  test('as a record without MLSNumber may be it, until the record has its number, or somebody approves', async () => {
+    await loaded()
+    for (let i = 0; i < 3; i++) {
+      const report = await night(beside(moved))
+      expect(report).toMatchObject({ result: 'partial', holds: [], counts: { create: 0, delete: 0, hold: 6 } })
+      expect(whyOf(report, moved[0])).toBe(
+        `new in the feed; its home has another MLSNumber, too: both wait for a sync that can change both (${all[0].mlsNumber}: absent from the feed, but a record came without a readable MLSNumber when it went, and may be it)`,
+      )
+      expect(there()).toEqual(keys(all))
+    }
+    await world.approve()
+    expect((await night(beside(moved))).counts).toMatchObject({ create: 3, delete: 3, hold: 0 })
+    expect(there()).toEqual(keys(moved))
+  })
+
+  test('and goes by itself once the record has its number', async () => {
+    await loaded()
+    await night(beside(moved))
+    expect(await night([...moved, home(99)])).toMatchObject({ result: 'ok', counts: { create: 4, delete: 3, hold: 0 } })
+    expect(there()).toEqual(keys([...moved, home(99)]))
+  })
+
+  test('as the service shows the old one twice', async () => {
+    await loaded()
+    for (const { mlsNumber } of all.slice(0, 3))
+      world.standIn.seed(chatbot, [world.listing(mlsNumber) as unknown as StandInListing])
+    const report = await night(moved)
+    expect(report).toMatchObject({ result: 'partial', counts: { create: 0, delete: 0, hold: 6 } })
+    expect(whyOf(report, moved[0])).toContain('see listing-sync repair north')
+    expect(there()).toHaveLength(23)
+  })
+
+  describe('without an address, where homes with one wait, too:', () => {
+    const office = changed(5, withoutAddress)
+    const ten = changed(10, renumbered, office)
+
+    test.each([
+      ['a delivery that was cut', zillowFeed(ten).replace(zillowEnd, ''), 'sync'],
+      ['a backfill', zillowFeed(ten), 'backfill'],
+      ['a record without MLSNumber', beside(ten), 'sync'],
+    ] as const)('%s', async (_, feed, command) => {
+      await loaded(office)
+      const report = await night(feed, command)
+      expect(report.counts).toMatchObject({ create: 0, delete: 0, hold: 20 })
+      expect(whyOf(report, ten[0])).toContain('its home may have another MLSNumber, too')
+      expect(there()).toEqual(keys(office))
+    })
+
+    test('else what is new is created: it is another home, more likely than not', async () => {
+      await loaded(office)
+      const feed = [...office.slice(1), withoutAddress(home(99))]
+      expect((await night(zillowFeed(feed).replace(zillowEnd, ''))).counts).toMatchObject({ create: 1, hold: 1 })
+      expect((await night(feed)).counts).toMatchObject({ delete: 1, hold: 0 })
+    })
+  })
+})
+
+describe('the old listing stays where the new one can not be made', () => {
+  const old = keys(all)
+  /** The homes that moved are on the site, and once. */
+  function areThere(): void {
+    const streets = world.listings().map((one) => String(one['Address']))
+    for (const { street } of all.slice(0, 3)) expect(streets.filter((one) => one.includes(street))).toHaveLength(1)
+  }
+
+  test('as the service refuses it, at once and while it is not sent again', async () => {
+    await loaded()
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse', message: 'No.' } })
+    const first = await night(moved)
+    expect(first).toMatchObject({ result: 'partial', applied: { outcomes: { failed: 3, skipped: 3 } } })
+    expect(first.changes.find(({ kind }) => kind === 'delete')?.outcome?.error).toBe(
+      'its home is not there yet under the number that it has now: the next run decides',
+    )
+    world.deliver(zillowFeed(moved))
+    const second = await world.run()
+    expect(second).toMatchObject({ counts: { create: 0, delete: 0, hold: 6 } })
+    expect(whyOf(second, all[0])).toContain('refused by the service')
+    expect(there()).toEqual(old)
+    world.standIn.clearFaults()
+    expect(await night(moved)).toMatchObject({ result: 'ok', counts: { create: 3, delete: 3 } })
+    expect(there()).toEqual(keys(moved))
+  })
+
+  test('as it got no answer; then the next run decides by what is there', async () => {
+    await loaded()
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'status', status: 500 } })
+    expect((await night(moved)).applied).toMatchObject({ outcomes: { unknown: 3, skipped: 3 } })
+    expect(there()).toEqual(old)
+    world.standIn.clearFaults()
+    await night(moved)
+    areThere()
+    expect(there()).toEqual(keys(moved))
+  })
+
+  test('as its record comes twice and differs', async () => {
+    await loaded()
+    const twice = moved.slice(0, 3).map((one) => zillowRecord({ ...one, bedrooms: one.bedrooms + 1 }))
+    const report = await night(zillowFeed(moved).replace(zillowEnd, twice.join('') + zillowEnd))
+    expect(report).toMatchObject({ result: 'partial', counts: { create: 0, delete: 0 } })
+    expect(there()).toEqual(old)
+    expect(await night(moved)).toMatchObject({ result: 'ok', counts: { create: 3, delete: 3 } })
+  })
+
+  test("as its record can't be read", async () => {
+    await loaded()
+    const broken = moved.slice(0, 3).map((one) => zillowRecord(one).replace(/<YearBuilt>\d+/, '<YearBuilt>long ago'))
+    const report = await night(zillowFeed(moved.slice(3)).replace(zillowEnd, broken.join('') + zillowEnd))
+    expect(report).toMatchObject({ result: 'partial', counts: { create: 0, delete: 0, hold: 3, reject: 3 } })
+    expect(whyOf(report, all[0])).toMatch(/NEW-\w+: its record \(.*\) can't be read: correct the feed/)
+    expect(there()).toEqual(old)
+    expect(await night(moved)).toMatchObject({ result: 'ok', counts: { create: 3, delete: 3 } })
+  })
+
+  test('as the store was lost a moment ago', async () => {
+    await loaded()
+    world.loseStore()
+    expect(await night(moved)).toMatchObject({ counts: { create: 0, delete: 0 } })
+    expect(there()).toEqual(old)
+    expect((await night(moved)).counts).toMatchObject({ create: 3, delete: 3 })
+    expect(there()).toEqual(keys(moved))
+  })
+})
