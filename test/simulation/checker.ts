@@ -147,15 +147,6 @@ export class Checker implements Witness {
     this.trace(`VIOLATION ${what}`)
   }
 
-  /** What a clock noted that was ahead is taken as of now. */
-  #setBack(feed: string, now: number): void {
-    for (const [key, since] of this.#goneSince)
-      if (key.startsWith(`${feed} `)) this.#goneSince.set(key, Math.min(since, now))
-    this.#guard.setBack(feed, now)
-    for (const one of this.#deleted)
-      if (one.feed === feed) Object.assign(one, { clock: Math.min(one.clock, now), begun: Math.min(one.begun, now) })
-  }
-
   /** A run begins on this delivery. */
   begin(delivery: Delivery, swarm: Swarm, dry: boolean, feed = feedName): void {
     this.feed = feed
@@ -167,7 +158,6 @@ export class Checker implements Witness {
     this.#swarm = swarm
     this.#startedAt = this.#time.now
     this.#clockAtStart = this.#time.clock
-    if (!dry) this.#setBack(feed, this.#clockAtStart)
     this.#sent = []
     this.#waitUntil = 0
     this.delivery = delivery.isDelta ? this.#withPending(delivery) : delivery

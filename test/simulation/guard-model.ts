@@ -133,14 +133,6 @@ export class GuardModel {
     for (const [feed, of] of memory) this.#feeds.set(feed, of)
   }
 
-  /** What a clock noted that was ahead is taken as of now. */
-  setBack(feed: string, now: number): void {
-    const of = this.#of(feed)
-    const all: Map<unknown, number>[] = [...of.said.values(), ...of.waiting.values()]
-    for (const some of all) for (const [how, at] of some) some.set(how, Math.min(at, now))
-    of.changed = of.changed.map((one) => ({ ...one, at: Math.min(one.at, now - 1) }))
-  }
-
   begin(feed: string, delivery: Delivery, keys: Iterable<string>, now: number): void {
     this.#calls = new Map()
     this.#run++
