@@ -46,9 +46,10 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     const why = stated === null ? 'gone from the feed and from the service' : `${said}; no longer on the service`
     return new ForgetAbsent(proof, { why, home, snapshot })
   }
+  const isYoung = mine !== null && mine.bornAt !== null && settings.now - mine.bornAt < youth
   if (!isProven) {
     const why = `${stated === null ? 'absent from the feed' : said}, but ${proof.why}`
-    return hold({ mlsNumber: key, held: 'delete' }, proof.cause, why, { until: proof.until, home })
+    return hold({ mlsNumber: key, held: 'delete' }, proof.cause, why, { until: proof.until, home, isYoung })
   }
   const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
   const absent = isOurs
@@ -61,7 +62,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     shownHash: shown[0].hash,
     // A call of an earlier run may still land on what is deleted now: whatever this delete is answered, its mark stays.
     unsettled: mayStillLand(one),
-    isYoung: mine !== null && mine.bornAt !== null && settings.now - mine.bornAt < youth,
+    isYoung,
   })
   const waiting = stated === null ? inGrace(one) : null
   return waiting === null ? deleted : hold(deleted, 'grace', `absent from the feed ${waiting} (limits.grace)`)

@@ -151,8 +151,12 @@ export interface Hold extends Base<'hold', HoldCause> {
   /** What would be done; null where nothing can be told, as of a record that can't be read. */
   readonly held: ActionKind | null
   readonly until: Until
-  /** Of a delete that can't be written down: it lacks its proof, or the service shows its listing twice; or of what is new and comes more than once. */
+  /**
+   * Of a delete that can't be written down: it lacks its proof, or the service shows its listing twice; or of what is new and comes
+   * more than once.
+   */
   readonly home?: HomeHash
+  readonly isYoung?: boolean
 }
 
 export type Change = Action | Hold
@@ -168,7 +172,7 @@ export function hold(
   of: Action | { kind?: undefined; mlsNumber: string; held?: ActionKind | null },
   cause: HoldCause,
   why: string,
-  { until = untilOf[cause], ...also }: Partial<Pick<Hold, 'until' | 'home'>> = {},
+  { until = untilOf[cause], ...also }: Partial<Pick<Hold, 'until' | 'home' | 'isYoung'>> = {},
 ): Hold {
   const [action, held] = of.kind === undefined ? [null, of.held ?? null] : [of, of.kind]
   return { kind: 'hold', cause, mlsNumber: of.mlsNumber, why, action, held, until, ...also }

@@ -146,20 +146,34 @@ function changed(one: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
   const [cause, why] = wanted.byMapping
     ? (['mapping', 'the mapping changed'] as const)
     : (['changed', 'changed in the feed'] as const)
-  const step = update(one, cause, why, news)
+  // They take their turn although the guard may hold the news.
+  const due = one.history.holds.length > 0 ? fieldsDue(one, mine) : null
+  const step = update(one, cause, why, [...news, ...(due ?? [])])
   if (item === null || mine.baseline === item.hash || (!isUnseen(mine) && settings.drift !== 'overwrite')) return step
-  // Fields that we neither sent nor want: an unanswered attempt landed late, or somebody set them. An update leaves alone
-  // what it is not told to clear, and what is shown after it would be taken for fields that cannot be cleared.
-  return { ...step, clear: [...new Set([...step.clear, ...disappearing(shownDifferences(one, item))])] }
+  // What somebody edited, or an unanswered attempt that landed late: it is put right though the guard may hold the news. An update
+  // leaves alone what it is not told to clear, and what is shown after it would be taken for fields that cannot be cleared.
+  const others = shownDifferences(one, item).filter(
+    ({ field }) => !step.fields.some((change) => change.field === field),
+  )
+  const fields = [...step.fields, ...others]
+  return { ...step, fields, clear: disappearing(fields) }
 }
 
 /** The moving fields, and a mark with a former name of the feed, travel alone once in `volatile.refresh`. */
 function refreshed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
-  const { volatile, now } = one.settings
-  if (nextTurn(one.key, mine.sentAt, volatile.refresh) > now) return null
-  const fields = changedFields(one.recall(mine.id).listing, one.wanted.listing(), volatile.fields)
+  const fields = fieldsDue(one, mine)
+  if (fields === null) return null
   if (fields.length > 0) return update(one, 'refresh', 'fields that move by themselves are due', fields)
   return item.isFormer ? update(one, 'refresh', 'marked with a former name of its feed', []) : null
+}
+
+/** null: its turn has not come. */
+function fieldsDue(
+  { key, settings: { volatile, now }, recall, wanted }: Wanting,
+  mine: SnapshotRow,
+): FieldChange[] | null {
+  if (nextTurn(key, mine.sentAt, volatile.refresh) > now) return null
+  return changedFields(recall(mine.id).listing, wanted.listing(), volatile.fields)
 }
 
 /** Ours, delivered, and not shown. */

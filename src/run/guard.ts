@@ -10,7 +10,7 @@ import { partOf } from '../plan/guard/hold.ts'
 import type { Ends } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Seen, Trip } from '../plan/guard/rules.ts'
-import { countsInWords, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
+import { countsInWords, letGoSentence, sentenceOf, total, waitingSentence } from './hold-sentences.ts'
 import type { About, LetGoVerb } from './hold-sentences.ts'
 import type { PlanFacts } from '../plan/plan.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -63,7 +63,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isFirstLoad = past.isFirstLoad && settings.lostUntil === null
   const seen = seenIn(feed, past, plan, isFirstLoad)
   const found = limits.isOff ? [] : tripsOf(seen, limits)
-  const { holding, refused, kept, letGo } = holdBack(workspace, found, plan)
+  const { holding, refused, waiting, kept, letGo } = holdBack(workspace, found, plan)
   const about: About = {
     feed: feed.name,
     timezone: feed.timezone,
@@ -81,6 +81,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   notes.push(...sentences.values())
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
+  if (total(waiting.counts) > 0) notes.push(waitingSentence(waiting, about))
   if (nameless > 0) notes.push(namelessSentence(nameless, feed.name))
   const isIncomplete = !areComplete(plan)
   const isWhole = settings.deletes && !isIncomplete
@@ -88,7 +89,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const gone = Array.from(letGo.values(), ({ counts }) => total(counts)).reduce((sum, some) => sum + some, 0)
   const stillHeld = isWhole ? plan.untold.waiting : Math.max(0, past.waiting - gone)
   const isUntold = stillHeld > (isWhole ? 0 : counted.held - total(kept))
-  if (limits.isOff) notes.push(`limits: off, so the guard holds nothing${isUntold ? ' new' : ''}`)
+  if (limits.isOff) notes.push(`limits: off, so the guard holds nothing${isUntold || total(refused) > 0 ? ' new' : ''}`)
   if (isUntold)
     notes.push(
       `${stillHeld} held by earlier runs stay held, as this run can't tell whether they are over; now: listing-sync approve ${feed.name}`,
@@ -154,23 +155,28 @@ const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forge
 
 /** Gives what each accident holds, in the order of the rules. */
 function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan) {
-  const held = new Map(
-    found.map((trip) => [trip, { counts: noneHeld(), clock: null as number | null, last: 0, refused: 0 }]),
-  )
-  /** Held by no rule: by its refusal alone, or as this run ends no hold. */
-  const [refused, kept] = [noneHeld(), noneHeld()]
+  const nothing = () => ({ counts: noneHeld(), clock: null as number | null, last: 0, refused: 0 })
+  const held = new Map(found.map((trip) => [trip, nothing()]))
+  /** Held by no rule: by its refusal alone, or as this run ends no hold; or until its time has come. */
+  const [refused, kept, waiting] = [noneHeld(), noneHeld(), nothing()]
   const letGo = new Map<Ends, { counts: Held; since: number }>()
-  const count = (kind: ActionKind, { weighed, heldBy }: Verdict): void => {
+  const addClock = (holding: ReturnType<typeof nothing>, clock: number): void => {
+    holding.clock = Math.min(holding.clock ?? clock, clock)
+    holding.last = Math.max(holding.last, clock)
+  }
+  const count = (kind: ActionKind, { weighed, heldBy, waiting: others }: Verdict): void => {
     for (const { trip, clock, isRefused } of heldBy) {
       const holding = held.get(trip)!
       // Of a create, too, a fact is held as in an update.
       holding.counts[trip.fact === undefined ? kind : 'update']++
       if (isRefused) holding.refused++
-      if (clock === null) continue
-      holding.clock = Math.min(holding.clock ?? clock, clock)
-      holding.last = Math.max(holding.last, clock)
+      if (clock !== null) addClock(holding, clock)
     }
-    if (heldBy.length === 0 && weighed.parts.length > 0) (policy.endsNone ? kept : refused)[kind]++
+    if (heldBy.length > 0 || weighed.parts.length === 0) return
+    if (policy.keeps === 'all') kept[kind]++
+    else if (others.length === 0) refused[kind]++
+    else waiting.counts[kind]++
+    if (policy.keeps !== 'all') for (const { record } of others) addClock(waiting, record!.clock!)
   }
   const taken = (action: Action, verdict: Verdict): Verdict => {
     count(action.kind, verdict)
@@ -195,7 +201,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
     const verdict = judge(action, beside, found, policy)
     return verdict && taken(action, verdict)
   })
-  return { holding: new Map([...held].filter(([, { counts }]) => total(counts) > 0)), refused, kept, letGo }
+  return { holding: new Map([...held].filter(([, { counts }]) => total(counts) > 0)), refused, waiting, kept, letGo }
 }
 
 /** MLSNumbers of which an accident holds something. */

@@ -110,7 +110,7 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
     now,
     confirm: feed.plan.limits.confirm,
     isWhole: isComplete && listed.lookUps === null,
-    endsNone: (mode === 'backfill' || !isComplete) && !feed.plan.limits.isOff,
+    keeps: feed.plan.limits.isOff ? 'refused' : mode === 'backfill' || !isComplete ? 'all' : 'clocks',
     otherKeys: past.otherKeys,
     saysItself: (mlsNumber) => delivery.own === null || !workspace.isDelivered(mlsNumber, delivery.own),
     contentOf(action, part) {
@@ -157,9 +157,12 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   const counts: Counts = { ...noCounts }
   const policy = policyOf(feed, known, workspace)
   const scales = new Scales(policy)
-  // A delete that only waits for the end of its grace, or for the next delivery to say the same. What a backfill leaves stays.
+  // A delete that only waits: for the end of its grace, for the next delivery to say the same, or for a record without MLSNumber.
+  // What a backfill leaves stays.
   const leavesLater = ({ cause, until }: Hold): boolean =>
-    settings.deletes && (cause === 'grace' || (cause === 'unproven' && until === 'time'))
+    settings.deletes && (cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && until === 'time'))
+  const isYoung = ({ isYoung: isNew = false, action }: Hold): boolean =>
+    isNew || (action?.kind === 'delete' && action.isYoung)
   // A home is paired only where something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
   const chunks = planChanges(inputsOf(feed, { store, workspace }, now), settings)
@@ -176,7 +179,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     const remembering = isNew && (remembered.heldSince !== null || tellsOnce) ? doubted(planned, remembered) : planned
     const change = others.rival !== null && remembering.kind === 'create' ? leftToRival(remembering) : remembering
     if (change.kind !== 'hold') scales.add(change, remembered)
-    else if (leavesLater(change)) scales.addLeavingLater(remembered, 1)
+    else if (leavesLater(change)) scales.addLeavingLater(remembered, isYoung(change), 1)
     else if (change.cause === 'twice-shown') scales.doubts++
     const isLeaving = change.kind === 'delete' || change.kind === 'forget' || change.cause === 'grace'
     if (isLeaving || isUnwritten(change)) moves.leaving++
@@ -194,7 +197,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
         const isHeld = change.kind === 'hold'
         // What comes and waits, for another reason than its grace, counts as nothing.
         const action = !isHeld ? change : change.cause === 'grace' ? change.action : null
-        if (isHeld && leavesLater(change)) scales.addLeavingLater(remembered, -1)
+        if (isHeld && leavesLater(change)) scales.addLeavingLater(remembered, isYoung(change), -1)
         if (isHeld && action !== null) scales.add(action, remembered)
         if (action !== null) scales.setRenumbered(action, remembered)
       })
@@ -205,7 +208,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     counts.reject = summary.rejects
     const isDoubtful = scales.doubts > 0 || others.isSuspect
     const untold = await untoldOf(feed, { store, workspace }, delivery, policy)
-    for (const { part, clock } of untold.standing.filter(isWaiting)) scales.addStanding(part!, clock)
+    for (const holds of untold.standing) scales.addStanding(holds.filter(isWaiting))
     return { delivery, listed, settings, facts: value, policy, scales, counts, lostAt, others, isDoubtful, untold }
   }
 }

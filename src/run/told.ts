@@ -70,8 +70,8 @@ export interface Untold {
   readonly told: ReadonlySet<string> | null
   /** What is held of listings of which too little is told to end it. */
   readonly unclear: readonly Held[]
-  /** The same, and what is held of listings of which the create or update waits for another reason than the guard's. */
-  readonly standing: readonly Held[]
+  /** The same by listing, and what is held of those of which the create or update waits for another reason than the guard's. */
+  readonly standing: readonly (readonly HeldPart[])[]
   /** How many deletes that wait for a record without MLSNumber are not told: they go on waiting. */
   readonly nameless: number
   /** Of how many listings something that waits is not told: it stays held. */
@@ -118,6 +118,9 @@ export async function untoldOf(
   }
 }
 
+type HeldPart = Held & { readonly part: NonNullable<Held['part']> }
+const isOfPart = (held: Held): held is HeldPart => held.part !== null
+
 const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'forget'
 
 /**
@@ -143,7 +146,7 @@ function* unclearIn(workspace: Tools['workspace']): Generator<Unclear> {
 }
 
 async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Policy) {
-  const [unclear, standing]: [Held[], Held[]] = [[], []]
+  const [unclear, standing]: [Held[], HeldPart[][]] = [[], []]
   if ((await store.holds.count(name)) === 0) return { unclear, standing }
   const known = new Set<string>()
   for (const some of batches(unclearIn(workspace), () => batchSize)) {
@@ -155,14 +158,14 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
       known.add(mlsNumber)
       // Of records that differ, one may say that it is gone.
       const mayBeGone = isGone || workspace.deliveredAs(mlsNumber).some(({ kind }) => kind !== 'listing')
-      for (const held of heldOf.get(mlsNumber)!) {
-        if (held.part === null || (isLeaving(held) ? !mayBeGone : isGone)) continue
-        if (waiting !== null && !isOf(waiting, held.part)) continue
-        standing.push(held)
-        // What waits is no hold of the guard's now, but a person has decided about it for whenever it is one, and its clock goes on.
-        const isSame = waiting !== null && standingOf(remembered, waiting, held.part, policy).record !== null
-        if (waiting === null || held.decision !== null || isSame) unclear.push(held)
-      }
+      const isMeant = (held: HeldPart): boolean =>
+        (isLeaving(held) ? mayBeGone : !isGone) && (waiting === null || isOf(waiting, held.part))
+      const parts = heldOf.get(mlsNumber)!.filter(isOfPart).filter(isMeant)
+      standing.push(parts)
+      // What waits is no hold of the guard's now, but a person has decided about it for whenever it is one, and its clock goes on.
+      const isSame = ({ part }: HeldPart): boolean =>
+        waiting !== null && standingOf(remembered, waiting, part, policy).record !== null
+      unclear.push(...parts.filter((held) => waiting === null || held.decision !== null || isSame(held)))
     }
   }
   return { unclear, standing }

@@ -34,6 +34,8 @@ export const decisionNow = `CASE WHEN ${isOver} THEN NULL ELSE decision END AS d
 const waits = `feed = @feed AND rules <> '[]' AND (decision IS NOT 'approved' OR ${isOver})`
 const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
     VALUES (@feed, @key, @part, @content, @why, @home, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
+/** What a delivery that is not believed leaves as it is: what it asks about itself has no clock. */
+export const lasts = "(coalesce(hold.decision = 'refused', false) OR hold.clock IS NOT NULL)"
 /** The very same hold: what it would do has not changed meanwhile. */
 const isSame = '(content IS NULL OR content = excluded.content)'
 
@@ -76,11 +78,11 @@ export function createHolds(connection: Connection): Holds {
       rules = iif(@isRefused AND rules <> '[]', rules, excluded.rules),
       since = iif(${isSame}, since, @now), clock = iif(${isSame}, coalesce(clock, excluded.clock), excluded.clock),
       decision = iif(${isSame}, decision, NULL), content = @content
-      WHERE @isBelieved OR decision IS NOT 'refused' OR ${isSame}`)
+      WHERE @isBelieved OR NOT (${lasts}) OR ${isSame}`)
   // A delivery or list that is not whole says nothing about what was held before.
   const holdAlso = database.prepare(`INSERT OR IGNORE ${newHold}`)
   const keep = database.prepare('UPDATE hold SET current = 1 WHERE feed = ? AND key = ? AND part = ?')
-  const keepRefused = database.prepare("UPDATE hold SET current = 1 WHERE feed = ? AND decision = 'refused'")
+  const keepLasting = database.prepare(`UPDATE hold SET current = 1 WHERE feed = ? AND ${lasts}`)
   const drop = database.prepare('DELETE FROM hold WHERE feed = ? AND current = 0')
   const refuseAny = database.prepare("UPDATE hold SET content = NULL WHERE feed = ? AND decision = 'refused'")
   // Whatever content a refusal was for, nothing else than what was shown is approved.
@@ -134,7 +136,7 @@ export function createHolds(connection: Connection): Holds {
         const before = total.get(feed)!
         if (isNewMapping) refuseAny.run(feed)
         if (isWhole) doubt(feed, of)
-        if (!isBelieved) keepRefused.run(feed)
+        if (!isBelieved) keepLasting.run(feed)
         for (const { mlsNumber, why, part, home, isRefused, isLetGo, isElsewhere } of all) {
           if (isLetGo) keep.run(feed, mlsNumber, part?.part ?? '')
           else

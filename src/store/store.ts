@@ -235,7 +235,8 @@ export interface Holds extends HoldsReader {
   /**
    * Takes what a run holds for what is held. Of a whole run that is all: another content is another hold, and what is not
    * named is over; only of the MLSNumbers `of`, where they are given. One that is not whole only adds to it. Where the mapping is
-   * new, a refusal is for any content until a whole run names it again; where the delivery is not believed, refusals stay as they are.
+   * new, a refusal is for any content until a whole run names it again; where the delivery is not believed, what was
+   * refused or has a clock stays as it is.
    * `letGo`, asked last: how many holds were carried out.
    */
   replace(

@@ -21,6 +21,7 @@ const quiet: Seen = {
   back: 0,
   deletes: 0,
   young: 0,
+  leavingLater: 0,
   outlook: noTally(),
   own: noTally(),
   earlier: noTally(),

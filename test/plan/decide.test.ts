@@ -108,7 +108,12 @@ describe('the feed holds a listing', () => {
       .shows(listing('A', { HOAMonth: 90 }), { hash: 'edited' })
     const fields = [{ field: 'SalePrice', from: 350_000, to: 340_000 }]
     expect((await world.plan()).changes).toMatchObject([
-      { kind: 'update', cause: 'changed', fields, clear: ['HOAMonth'] },
+      {
+        kind: 'update',
+        cause: 'changed',
+        fields: [...fields, { field: 'HOAMonth', from: 90, to: null }],
+        clear: ['HOAMonth'],
+      },
     ])
     expect((await world.plan({ drift: 'keep' })).changes).toMatchObject([{ cause: 'changed', fields, clear: [] }])
   })

@@ -103,9 +103,13 @@ describe('what the guard holds of a delta', () => {
   test('is over once a delta says otherwise, and so is its hold', async () => {
     await delta(six.map(tenfold))
     const report = await delta([six[0], dearer(six[1])])
-    expect(report).toMatchObject({ result: 'ok', counts: { update: 5, unchanged: 1 } })
+    // The others wait for their own time, though four may change.
+    expect(report).toMatchObject({ result: 'held', counts: { update: 1, unchanged: 1, hold: 4 } })
     expect(priceOf(six[0])).toBe(six[0].price)
     expect(priceOf(six[1])).toBe(dearer(six[1]).price)
+    expect(priceOf(six[2])).toBe(six[2].price)
+    await delta([], day)
+    expect(await delta([], 2 * day)).toMatchObject({ result: 'ok', counts: { update: 4 } })
     await isDone()
   })
 

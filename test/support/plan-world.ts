@@ -42,7 +42,7 @@ export const policy: Policy = {
   now,
   confirm: 72 * hour,
   isWhole: true,
-  endsNone: false,
+  keeps: 'clocks',
   otherKeys: false,
   saysItself: () => true,
   contentOf: (_, part) => part,

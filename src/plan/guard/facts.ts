@@ -16,6 +16,8 @@ interface Fact {
   /** For "the price of 31 of 40 listings would change by more than 1.5 times", and "33 updates of prices". */
   readonly words: readonly [subject: string, predicate: string, plural: string]
   isBroken(before: Listing, after: Listing): boolean
+  /** What it says by cosmetic fields, without their very values: while this is the same, it is the same change. */
+  gist?(listing: Listing): unknown
 }
 
 /** Prices and areas are indexed and rounded; by more than this factor they are seldom changed rightly. */
@@ -63,6 +65,8 @@ export const facts: Readonly<Record<FactKind, Fact>> = {
     words: ['the place', `change to another city or by more than ${nearby} km`, 'places'],
     isBroken: (before, after) =>
       (isThere(before.City) && isThere(after.City) && plain(before.City) !== plain(after.City)) || isFar(before, after),
+    // In tenths of a degree, some ten kilometres.
+    gist: ({ Latitude, Longitude }) => [Latitude, Longitude].map((one) => Math.round((one ?? NaN) * 10)),
   },
   size: {
     fields: ['BuildingArea', 'LotArea', 'Bedrooms', 'Bathrooms', 'YearBuilt'],
@@ -88,12 +92,14 @@ export const facts: Readonly<Record<FactKind, Fact>> = {
     isBroken: (before, after) =>
       ((before.Images?.length ?? 0) > 0 && (after.Images?.length ?? 0) === 0) ||
       (isThere(before.Description) && !isThere(after.Description)),
+    gist: ({ Images, Description }) => [(Images?.length ?? 0) > 0, isThere(Description)],
   },
   garbled: {
     fields: texts,
     words: ['the text', 'become unreadable', 'texts'],
     isBroken: (before, after) =>
       texts.some((field) => isReadable(before[field] ?? '') && !isReadable(after[field] ?? '')),
+    gist: (listing) => texts.map((field) => isReadable(listing[field] ?? '')),
   },
 }
 

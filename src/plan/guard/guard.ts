@@ -5,7 +5,7 @@ import type { Action, Change } from '../change.ts'
 import { fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { partOf, unweighed } from './hold.ts'
-import type { Counted, HeldPart, Pair, PartHeld, Remembered, Weighed } from './hold.ts'
+import type { Counted, HeldPart, HoldRecord, Pair, PartHeld, Remembered, RuleName, Weighed } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, standingOf } from './scales.ts'
 import type { Policy, Standing } from './scales.ts'
@@ -25,6 +25,8 @@ export interface Verdict {
   readonly weighed: Weighed
   /** The accidents that hold it, wholly or in part. */
   readonly heldBy: readonly HeldBy[]
+  /** What no rule holds now, and waits for the end of its clock all the same. */
+  readonly waiting: readonly Standing[]
   /** What was held of it and goes now, though nobody approved it. */
   readonly letGo: readonly Standing[]
 }
@@ -55,18 +57,26 @@ export function judge(
     return isAbout && (heldBeside !== null || !isLetGo(before, trip.ends))
   })
   const about = remembered.holds.map(({ part }) => part).filter((part) => isOf(action, part))
-  const staying: readonly Standing['is'][] = policy.endsNone ? ['refused', 'waiting'] : ['refused']
+  // What a rule held once waits for its own time, however few of its kind are left. Two of one home lose nothing by going together.
+  const isWaiting = (part: HeldPart): boolean => {
+    const { is, record } = standing(part)
+    if (is !== 'waiting' || policy.keeps === 'refused') return false
+    return policy.keeps === 'all' || (pair !== 'renumbered' && hasOwnClock(record!))
+  }
   const byRule = new Set(heldBy.map(partFor))
-  const held = new Set([...byRule, ...about.filter((part) => staying.includes(standing(part).is))])
+  const held = new Set([...byRule, ...about.filter((part) => isWaiting(part) || standing(part).is === 'refused')])
   if (heldBeside !== null && held.size === 0) {
     const has = 'home' in action && action.home === null ? 'may have' : 'has'
     const why = `${action.why}; its home ${has} another MLSNumber, too: both wait for a sync that can change both (${heldBeside})`
     const change = hold(action, 'other-number', why)
     const released = about.filter((part) => isLetGo(standing(part), 'listed again'))
-    return { change, weighed: { ...unweighed, released }, heldBy: [], letGo: [] }
+    return { change, weighed: { ...unweighed, released }, heldBy: [], waiting: [], letGo: [] }
   }
+  const endsNone = policy.keeps === 'all'
+  const waiting = [...held].filter((part) => !byRule.has(part) && isWaiting(part))
   const labels = new Set(heldBy.map(({ label }) => label))
-  if (held.size > byRule.size) labels.add(policy.endsNone ? 'this run ends no hold' : 'it was refused')
+  if (waiting.length > 0) labels.add(endsNone ? 'this run ends no hold' : 'it was held before, and waits for its time')
+  if (held.size > byRule.size + waiting.length) labels.add('it was refused')
   // What was let go of, and shares a field with what is held, stays with it.
   const fields = new Set([...held].flatMap((part) => fieldsOf(action, part) ?? []))
   const isAlong = (part: HeldPart): boolean =>
@@ -81,9 +91,11 @@ export function judge(
   const isOpen = (part: HeldPart): boolean => !isAlong(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed')
   const counts = counted.filter((what) => isOpen(partOf(what)))
   const parts = Array.from(held, (part): PartHeld => {
+    const content = policy.contentOf(action, part)
+    if (!endsNone && waiting.includes(part)) return { part, content, rules: [ruleOf(part)], ends: 'confirmed' }
     const by = heldBy.filter((trip) => partFor(trip) === part)
     const ends = by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
-    return { part, content: policy.contentOf(action, part), rules: [...new Set(by.map(({ name }) => name))], ends }
+    return { part, content, rules: [...new Set(by.map(({ name }) => name))], ends }
   })
   const change = withheld(action, parts, [...labels].join(', '))
   const isAsking = heldBy.some(({ ends }) => ends === 'never')
@@ -95,8 +107,20 @@ export function judge(
     return { trip, clock: waits ? null : (standing(part).record?.clock ?? policy.now), isRefused }
   }
   const letGo = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is !== 'approved')
-  return { change, weighed: { parts, counts, released }, heldBy: heldBy.map(withEnd), letGo }
+  return {
+    change,
+    weighed: { parts, counts, released },
+    heldBy: heldBy.map(withEnd),
+    waiting: waiting.map(standing),
+    letGo,
+  }
 }
+
+/** Whether it goes by itself once the feed has said it for long enough, whatever else held it beside. */
+const hasOwnClock = ({ clock, ends }: HoldRecord): boolean => clock !== null && ends !== 'listed again'
+
+/** The rule that holds such a part, where it is not told any more which did. */
+const ruleOf = (part: HeldPart): RuleName => (part === 'delete' ? 'leaving' : part === 'create' ? 'arriving' : 'facts')
 
 /** The fields of an action that a part is about: null for all of it, none where it is another's. */
 function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {

@@ -109,5 +109,7 @@ export function contentOf(part: HeldPart, listing: Listing | null, volatile: Rea
   if (listing === null) return ''
   const [, kind] = part.split(' ') as [string, FactKind?]
   if (kind === undefined) return contentHash(listing, new Set([...volatile, ...cosmetic]))
-  return shortHash(JSON.stringify(facts[kind].fields.map((name) => listing[name] ?? null)))
+  const fact = facts[kind]
+  const telling = fact.fields.filter((name) => !volatile.has(name) && !cosmetic.has(name))
+  return shortHash(JSON.stringify([...telling.map((name) => listing[name] ?? null), fact.gist?.(listing)]))
 }

@@ -42,9 +42,11 @@ export interface Seen {
   /** Creates of this plan, and those that bring back what we took off in the last 45 days. */
   readonly creates: number
   readonly back: number
-  /** Deletes of this plan, and those that take away what was new in the last 45 days. */
+  /** Deletes of this plan, those that wait among them, and those that take away what was new in the last 45 days. */
   readonly deletes: number
   readonly young: number
+  /** Deletes that wait for something else than the guard, of listings that went absent within 24 hours. */
+  readonly leavingLater: number
   /** Listings of ours that the chatbot's list lacks. */
   readonly missing: number
   /** Listings with this feed's mark under MLSNumbers that it never wrote. */
@@ -156,9 +158,10 @@ const renumbered: Rule = (seen, limits) => {
 }
 
 const arriving: Rule = (seen, limits) => {
-  const { ours, counts, isFirstLoad } = seen
+  const { ours, counts, leavingLater, isFirstLoad } = seen
   const usual = allowedNew(seen, limits)
-  const most = counts.delete > mayLeave(seen, limits) ? Math.min(usual, ours - counts.delete) : usual
+  const leaving = counts.delete + leavingLater
+  const most = leaving > mayLeave(seen, limits) ? Math.max(0, Math.min(usual, ours - leaving)) : usual
   if (isFirstLoad || counts.create <= most) return null
   const because =
     most < usual

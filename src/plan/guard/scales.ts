@@ -14,8 +14,11 @@ export interface Policy {
   readonly confirm: number | null
   /** This delivery and the list are whole: else they confirm nothing. */
   readonly isWhole: boolean
-  /** What is held stays so, though no rule asks for it now: this run can't tell whether the feed still says it. */
-  readonly endsNone: boolean
+  /**
+   * What stays held though no rule asks for it now. `all`: this run can't tell whether the feed still says it; `clocks`: what was
+   * refused, and what goes by itself, until its time has come; `refused`: that alone, as the guard is off.
+   */
+  readonly keeps: 'all' | 'clocks' | 'refused'
   /** The service is called with other keys than when its list was like ours. */
   readonly otherKeys: boolean
   /** Whether the delivery itself says something of this MLSNumber; else it is what earlier deltas said, planned again with it. */
@@ -28,6 +31,7 @@ export interface Policy {
 export const slack = 5 * 60_000
 /** Another complete list says the same so much later. */
 const listAgainAfter = 3_600_000
+const day = 86_400_000
 
 /** How a part of an action stands by what was held and decided before. */
 export interface Standing {
@@ -36,8 +40,11 @@ export interface Standing {
   readonly record: HoldRecord | null
 }
 
-export function standingOf({ holds }: Remembered, action: Action, part: HeldPart, policy: Policy): Standing {
-  const record = holds.find((held) => held.part === part)
+export function standingOf(remembered: Remembered, action: Action, part: HeldPart, policy: Policy): Standing {
+  // Who let an update go as a whole let go of each fact of it.
+  const whole = part.startsWith('update ') ? standingOf(remembered, action, 'update', policy) : null
+  if (whole?.is === 'approved') return whole
+  const record = remembered.holds.find((held) => held.part === part)
   if (record === undefined || (record.content !== null && record.content !== policy.contentOf(action, part)))
     return { is: 'new', record: null }
   return { is: record.decision ?? (isConfirmed(record, policy) ? 'confirmed' : 'waiting'), record }
@@ -63,7 +70,10 @@ export function isLetGo({ is, record }: Standing, ends: Ends): boolean {
 const sum = (one: Tally, other: Tally): Tally =>
   Object.fromEntries(Object.entries(one).map(([what, count]) => [what, count + other[what as Counted]])) as Tally
 
-const noSums = () => ({ creates: 0, back: 0, deletes: 0, young: 0, missing: 0, editedAgain: 0 })
+/** What a part that is held may count as. */
+const countable: readonly Counted[] = ['delete', 'create', ...factKinds]
+
+const noSums = () => ({ leavingLater: 0, creates: 0, back: 0, deletes: 0, young: 0, missing: 0, editedAgain: 0 })
 
 export class Scales {
   readonly #policy: Policy
@@ -83,15 +93,28 @@ export class Scales {
     this.#policy = policy
   }
 
-  /** A delete that waits for the end of its grace, or for another delivery as proof: the site is without its listing all the same, as far as the feed goes. */
-  addLeavingLater({ counted }: Remembered, by: 1 | -1): void {
-    if (!counted.includes('delete')) this.#own.delete += by
+  /**
+   * A delete that waits: for the end of its grace, for another delivery, or for a record without MLSNumber. The site is without its
+   * listing all the same, as far as the feed goes; as it waits, others need not wait for it.
+   */
+  addLeavingLater({ counted, absence }: Remembered, isYoung: boolean, by: 1 | -1): void {
+    if (counted.includes('delete')) return
+    this.#own.delete += by
+    this.#sums.deletes += by
+    if (isYoung) this.#sums.young += by
+    if (absence === null || this.#policy.now - absence.since < day) this.#sums.leavingLater += by
   }
 
-  /** A fact that is held counts on where this run can't change its listing: nothing else is let go for that. */
-  addStanding(part: HeldPart, clock: number | null): void {
-    const fact = factKinds.find((kind) => part === partOf(kind))
-    if (fact !== undefined && !isConfirmed({ clock, ends: 'confirmed' }, this.#policy)) this.#counts[fact]++
+  /** What is held of a listing counts on where this run can't change it: nothing else is let go for that. */
+  addStanding(holds: readonly Pick<HoldRecord, 'part' | 'clock'>[]): void {
+    const held = countable.flatMap((what) =>
+      holds.filter(({ part }) => part === partOf(what)).map(({ clock }) => ({ what, clock })),
+    )
+    if (holds.some(({ part }) => part.startsWith('update'))) this.#own.changed++
+    for (const { what, clock } of held) {
+      this.#own[what]++
+      if (!isConfirmed({ clock, ends: 'confirmed' }, this.#policy)) this.#counts[what]++
+    }
   }
 
   add(action: Action, remembered: Remembered): void {

@@ -1,6 +1,6 @@
 /** The holds on PostgreSQL: `hold` has what is held and what was decided about it, `hold_event` what became of it. */
 import { createHash } from 'node:crypto'
-import { approvalLasts, elsewhere, eventsKept, heldFrom } from '../holds.ts'
+import { approvalLasts, elsewhere, eventsKept, heldFrom, lasts } from '../holds.ts'
 import type { HeldRow } from '../holds.ts'
 import type { HoldEvent, Holds } from '../store.ts'
 import { distinct, jsonOf } from './door.ts'
@@ -118,8 +118,7 @@ export function createHolds(door: Door): Holds {
           await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND current', [feed])
         else if (isWhole)
           await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND key = ANY ($2)', [feed, [...of!]])
-        if (!isBelieved)
-          await asker.run("UPDATE hold SET current = true WHERE feed = $1 AND decision = 'refused'", [feed])
+        if (!isBelieved) await asker.run(`UPDATE hold SET current = true WHERE feed = $1 AND ${lasts}`, [feed])
         for (const group of distinct(all, ({ mlsNumber, part }) => `${part?.part ?? ''} ${mlsNumber}`)) {
           const rows = group.map(
             ({ mlsNumber, why, part, home, isRefused = false, isLetGo = false, isElsewhere = false }) => ({
@@ -147,7 +146,7 @@ export function createHolds(door: Door): Holds {
               current = true, since = CASE WHEN ${isSame} THEN hold.since ELSE excluded.since END,
               clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, excluded.clock) ELSE excluded.clock END,
               decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content
-              WHERE ${isBelieved} OR hold.decision IS DISTINCT FROM 'refused' OR ${isSame}`
+              WHERE ${isBelieved} OR NOT ${lasts} OR ${isSame}`
               : 'DO NOTHING'
           const [refused, others] = [true, false].map((is) =>
             rows.filter((row) => !row.isLetGo && row.isRefused === is),

@@ -1,0 +1,219 @@
+/** What is held waits for its own time: through nights on which fewer are left, or some can't be told, and whatever moves beside it. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld, chatbot } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+const volatile = { refresh: '365d' }
+const all = homes(1, 40)
+
+let world: RunWorld
+beforeEach(async () => {
+  world = await RunWorld.start({ feeds: { north: { volatile } } })
+  await night(all)
+  await night(all)
+})
+afterEach(() => world.end())
+
+function night(feed: readonly Home[] | string, after = day): Promise<ReadReport> {
+  world.clock.advance(after)
+  world.deliver(typeof feed === 'string' ? feed : zillowFeed(feed))
+  return world.run()
+}
+const dear = (count: number): Home[] => all.map((one, i) => (i < count ? { ...one, price: one.price * 100 } : one))
+const unreadable = (one: Home): string => zillowRecord(one).replace(/<YearBuilt>\d+/, '<YearBuilt>long ago')
+const feedOf = (...records: string[]): string => zillowStart + records.join('') + zillowEnd
+/** The service shows these once more. */
+const showTwice = (some: readonly Home[]): void => {
+  for (const one of some) world.standIn.seed(chatbot, [world.listing(one.mlsNumber) as never])
+}
+
+describe('on a night on which some of it cannot be told', () => {
+  test('deletes, where the service shows some listings twice', async () => {
+    expect(await night(all.slice(14))).toMatchObject({ result: 'held', counts: { hold: 14 } })
+    showTwice(all.slice(0, 7))
+    expect(await night(all.slice(14))).toMatchObject({ result: 'held', counts: { delete: 0, hold: 14 } })
+  })
+
+  const many = homes(101, 135)
+  const [some, others] = [many.slice(0, 6), many.slice(6)]
+  test.each([
+    [
+      'come twice and differ',
+      [...some, ...some.map((one) => ({ ...one, bedrooms: one.bedrooms + 1 }))].map(zillowRecord),
+    ],
+    ["can't be read", some.map(unreadable)],
+  ])('creates, of which some %s; new ones join them', async (_, records) => {
+    expect(await night([...all, ...many])).toMatchObject({ result: 'held', counts: { hold: 35 } })
+    const next = feedOf(...[...all, ...others, ...homes(136, 137)].map(zillowRecord), ...records)
+    expect((await night(next)).counts.create).toBe(0)
+  })
+
+  test('what asks for a person, where the service shows some listings twice', async () => {
+    for (let n = 0; n < 5; n++) await night(all.slice(36))
+    showTwice(all.slice(0, 10))
+    expect((await night(all.slice(36))).counts.delete).toBe(0)
+  })
+
+  test.each([
+    [
+      "can't be read",
+      (wrong: Home[]) => feedOf(...wrong.map((one, i) => (i < 10 ? unreadable(one) : zillowRecord(one)))),
+    ],
+    [
+      'come twice and differ',
+      (wrong: Home[]) =>
+        feedOf(...[...wrong, ...wrong.slice(0, 10).map((one) => ({ ...one, bedrooms: 9 }))].map(zillowRecord)),
+    ],
+  ])('prices that ask for a person, of which some %s', async (_, feed) => {
+    for (let n = 0; n < 5; n++) await night(dear(36))
+    expect((await night(feed(dear(36)))).counts.update).toBe(0)
+  })
+
+  test('homes under other MLSNumbers, of which some new records cannot be read: no home leaves without the other', async () => {
+    const moved = all.map((one, i) => (i < 12 ? { ...one, mlsNumber: `NEW-${one.mlsNumber}` } : one))
+    expect(await night(moved)).toMatchObject({ result: 'held', counts: { hold: 24 } })
+    await night(feedOf(...moved.map((one, i) => (i < 6 ? unreadable(one) : zillowRecord(one)))))
+    expect(world.listings()).toHaveLength(40)
+  })
+})
+
+describe('where fewer are left', () => {
+  test('wrong prices, as `where` leaves some of them out', async () => {
+    await night(dear(12))
+    world.configure({ north: { volatile, where: { City: [...new Set(all.slice(4).map(({ city }) => city))] } } })
+    await night(dear(12))
+    expect(world.listings().filter((one) => Number(one['SalePrice']) > 5_000_000)).toEqual([])
+  })
+
+  test('deletes that only a person lets go (confirm: never)', async () => {
+    world.configure({ north: { volatile, limits: { confirm: 'never' } } })
+    expect(await night(all.slice(9))).toMatchObject({ result: 'held', counts: { hold: 9 } })
+    const next = await night(all.slice(8))
+    expect(next).toMatchObject({ result: 'held', counts: { delete: 0, hold: 8 } })
+    expect(next.notes.join()).toContain('8 deletes. They wait for you')
+  })
+
+  test('nothing is held with limits: off but what was refused', async () => {
+    await night(all.slice(9))
+    world.configure({ north: { volatile, limits: 'off' } })
+    expect(await night(all.slice(9))).toMatchObject({ result: 'ok', counts: { delete: 9 } })
+  })
+})
+
+describe('while cosmetic fields move each night', () => {
+  const noText = all.map((one, i) => (i < 20 ? { ...one, description: '' } : one))
+  const photosOf = (version: number): string =>
+    zillowFeed(noText).replaceAll('.jpg</PictureUrl>', `.jpg?v=${version}</PictureUrl>`)
+
+  test.each([
+    ['descriptions that are gone', photosOf],
+    [
+      'photos that are gone',
+      (n: number) => all.map((one, i) => ({ ...one, photos: i < 20 ? 0 : one.photos, description: `As of day ${n}` })),
+    ],
+    [
+      'another city',
+      (n: number) =>
+        all.map((one, i) => (i < 20 ? { ...one, city: 'Newtown', latitude: one.latitude + n / 100_000 } : one)),
+    ],
+  ])('%s go after 72 hours', async (_, feed) => {
+    for (let n = 0; n < 3; n++) expect(await night(feed(n))).toMatchObject({ result: 'held' })
+    expect(await night(feed(3))).toMatchObject({ result: 'ok', counts: { hold: 0 } })
+  })
+
+  test('an approval of descriptions that are gone covers the next night', async () => {
+    await night(photosOf(0))
+    await world.approve()
+    expect(await night(photosOf(1))).toMatchObject({ result: 'ok', counts: { hold: 0 } })
+    expect(world.listing(all[0].mlsNumber)?.['Description'] ?? '').toBe('')
+  })
+
+  test('refused, they stay as they are', async () => {
+    await night(photosOf(0))
+    expect((await world.executed('approve', 'north', '--refuse', '--yes')).status).toBe(0)
+    for (let n = 0; n < 5; n++) await night(photosOf(1))
+    expect(world.listing(all[0].mlsNumber)).toMatchObject({ Description: all[0].description })
+  })
+})
+
+test('while a price is refused, what somebody edits beside it is put right, and what moves by itself takes its turn', async () => {
+  world.configure({ north: { volatile: { refresh: '7d' } } })
+  await night(dear(20))
+  expect((await world.executed('approve', 'north', '--refuse', '--yes')).status).toBe(0)
+  const key = all[0].mlsNumber
+  const shown = { ...world.listing(key) }
+  world.standIn.edit(chatbot, key, { Description: 'Not ours' })
+  await night(dear(20))
+  expect(world.listing(key)).toMatchObject({ Description: shown['Description'], SalePrice: shown['SalePrice'] })
+  for (let n = 0; n < 8; n++) await night(dear(20))
+  expect(Number(world.listing(key)?.['DaysOnMarket'])).toBeGreaterThan(Number(shown['DaysOnMarket']) + 1)
+})
+
+test('an approval of all of a delivery covers each fact in it, and takes no newcomer with it', async () => {
+  const other = (one: Home, i: number): Home =>
+    i < 8
+      ? { ...one, price: one.price * 2 }
+      : i < 16
+        ? { ...one, city: 'Newtown' }
+        : i < 24
+          ? { ...one, bedrooms: one.bedrooms + 3 }
+          : i < 32
+            ? { ...one, propertyType: one.propertyType === 'Condo' ? 'Townhouse' : 'Condo' }
+            : one
+  const mixed = all.map(other)
+  expect((await night(mixed)).holds.map(({ rule }) => rule)).toEqual(['unrecognisable'])
+  await world.approve()
+  expect(await night([...mixed, ...homes(41, 41)])).toMatchObject({ result: 'ok', counts: { create: 1, update: 32 } })
+})
+
+describe('a night of a delivery that is not believed', () => {
+  const rooms = all.map((one, i) => (i < 20 ? { ...one, bedrooms: one.bedrooms + 3 } : one))
+  test.each([
+    ['has no record', []],
+    ['is of another office', homes(201, 240)],
+  ])('that %s neither ends what waits nor sets its clock back', async (_, wrong) => {
+    await night(rooms)
+    await night(wrong)
+    await night(rooms)
+    expect(await night(rooms)).toMatchObject({ result: 'ok', counts: { update: 20, hold: 0 } })
+  })
+
+  test('nor does it end an approval', async () => {
+    await night(rooms)
+    await world.approve()
+    await night([])
+    expect(await night(rooms)).toMatchObject({ result: 'ok', counts: { update: 20, hold: 0 } })
+  })
+})
+
+describe('deletes that wait for something else count for what comes', () => {
+  const nameless = zillowRecord(homes(777, 777)[0])
+    .replace(/<MlsId>.*<\/MlsId>/, '<MlsId/>')
+    .replace(/<StreetAddress>.*<\/StreetAddress>/, '<StreetAddress/>')
+
+  test('beside a record without MLSNumber, so that another office is not let in', async () => {
+    const next = feedOf(...[...all.slice(36), ...homes(101, 128)].map(zillowRecord), nameless)
+    const report = await night(next)
+    expect(report.counts.create).toBe(0)
+    expect(report.holds.map(({ rule }) => rule)).toContain('unrecognisable')
+  })
+
+  test('in their grace: no more come than stay', async () => {
+    world.configure({ north: { volatile, limits: { grace: { runs: 2 } } } })
+    expect((await night(homes(21, 65))).counts.create).toBe(0)
+  })
+
+  test('in their grace: a file of before is older', async () => {
+    world.configure({ north: { volatile, limits: { grace: { runs: 2 } } } })
+    for (let n = 0; n < 4; n++) await night(homes(6, 45))
+    for (let n = 0; n < 2; n++) {
+      const report = await night(all)
+      expect(report.counts.create).toBe(0)
+      expect(report.holds.map(({ rule }) => rule)).toEqual(['older'])
+    }
+  })
+})
