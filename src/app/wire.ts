@@ -31,7 +31,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     timezone,
     locale: config.locale,
     mapping,
-    source: String(identity),
+    source: String(fingerprint([String(identity), timezone])),
     basis: shortHash(JSON.stringify([baseUrl, chatbot, identity, mapping.version])),
     transport,
     open: (validators, signal, scratch) =>

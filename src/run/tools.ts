@@ -23,7 +23,7 @@ export interface Feed extends ApplyFeed {
   /** Of the report's readers, as "en-US". */
   locale: string
   mapping: Mapping
-  /** A fingerprint of the source: another address is another feed. */
+  /** A fingerprint of the source and the zone of its times: of another one neither is compared with those before. */
   source: string
   /** What is learnt of a delivery holds for this alone: service, chatbot, source and mapping, as one value. */
   basis: string

@@ -364,6 +364,21 @@ test('which says itself that it is older (OpenImmo) is held whole', async () => 
   expect((await world.run()).counts.update).toBeGreaterThan(0)
 })
 
+test('a time without a zone is not compared with one that was read in another zone', async () => {
+  const written = readFileSync(new URL('../../fixtures/presets/openimmo/feed.xml', import.meta.url), 'utf8')
+  const at = (time: string): string => written.replace(/timestamp="[^"]+"/, `timestamp="${time}"`)
+  const url = { template: 'https://homes.example/{MLSNumber}' }
+  const feed = { preset: 'openimmo', fields: { Url: url }, defaults: { DaysOnMarket: 0, YearBuilt: 0 } }
+  world.configure({ north: { ...feed, timezone: 'Europe/Berlin' } })
+  world.deliver(at('2026-11-20T04:00:00'))
+  expect((await world.run()).counts.create).toBeGreaterThan(0)
+  world.configure({ north: { ...feed, timezone: 'Australia/Sydney' } })
+  world.deliver(
+    at('2026-11-20T05:00:00').replaceAll(/<kaufpreis>(\d+)/g, (_, price) => `<kaufpreis>${Number(price) + 1000}`),
+  )
+  expect((await world.run()).counts.update).toBeGreaterThan(0)
+})
+
 test.each([
   ['2026-11-20T10:00:00+01:00', '2026-11-20T09:00:00Z', 0],
   ['2022-04-19T16:21:03.0+00:00', '2022-04-19T16:21:03Z', 0],
