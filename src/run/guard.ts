@@ -4,13 +4,13 @@ import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
-import { judge } from '../plan/guard/guard.ts'
+import { judge, waitOf } from '../plan/guard/guard.ts'
 import type { Beside, Verdict } from '../plan/guard/guard.ts'
 import { partOf } from '../plan/guard/hold.ts'
-import type { Ends } from '../plan/guard/hold.ts'
+import type { Ends, HeldPart } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Seen, Trip } from '../plan/guard/rules.ts'
-import { countsInWords, letGoSentence, sentenceOf, total, waitingSentence } from './hold-sentences.ts'
+import { countsInWords, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
 import type { About, LetGoVerb } from './hold-sentences.ts'
 import type { PlanFacts } from '../plan/plan.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -63,7 +63,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isFirstLoad = past.isFirstLoad && settings.lostUntil === null
   const seen = seenIn(feed, past, plan, isFirstLoad)
   const found = limits.isOff ? [] : tripsOf(seen, limits)
-  const { holding, refused, waiting, kept, letGo } = holdBack(workspace, found, plan)
+  const { holding, refused, kept, letGo } = holdBack(workspace, found, plan)
   const about: About = {
     feed: feed.name,
     timezone: feed.timezone,
@@ -81,7 +81,6 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   notes.push(...sentences.values())
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
-  if (total(waiting.counts) > 0) notes.push(waitingSentence(waiting, about))
   if (nameless > 0) notes.push(namelessSentence(nameless, feed.name))
   const isIncomplete = !areComplete(plan)
   const isWhole = settings.deletes && !isIncomplete
@@ -157,8 +156,10 @@ const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forge
 function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan) {
   const nothing = () => ({ counts: noneHeld(), clock: null as number | null, last: 0, refused: 0 })
   const held = new Map(found.map((trip) => [trip, nothing()]))
-  /** Held by no rule: by its refusal alone, or as this run ends no hold; or until its time has come. */
-  const [refused, kept, waiting] = [noneHeld(), noneHeld(), nothing()]
+  /** Held by no rule: by its refusal alone, or as this run ends no hold. */
+  const [refused, kept] = [noneHeld(), noneHeld()]
+  /** Held by no rule any more, until its time has come. */
+  const waiting = new Map<HeldPart, ReturnType<typeof nothing>>()
   const letGo = new Map<Ends, { counts: Held; since: number }>()
   const addClock = (holding: ReturnType<typeof nothing>, clock: number): void => {
     holding.clock = Math.min(holding.clock ?? clock, clock)
@@ -172,11 +173,15 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
       if (isRefused) holding.refused++
       if (clock !== null) addClock(holding, clock)
     }
+    for (const { part, clock } of policy.keeps === 'all' ? [] : others) {
+      const holding = waiting.get(part) ?? nothing()
+      waiting.set(part, holding)
+      holding.counts[kind]++
+      addClock(holding, clock!)
+    }
     if (heldBy.length > 0 || weighed.parts.length === 0) return
     if (policy.keeps === 'all') kept[kind]++
     else if (others.length === 0) refused[kind]++
-    else waiting.counts[kind]++
-    if (policy.keeps !== 'all') for (const { record } of others) addClock(waiting, record!.clock!)
   }
   const taken = (action: Action, verdict: Verdict): Verdict => {
     count(action.kind, verdict)
@@ -201,7 +206,9 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
     const verdict = judge(action, beside, found, policy)
     return verdict && taken(action, verdict)
   })
-  return { holding: new Map([...held].filter(([, { counts }]) => total(counts) > 0)), refused, waiting, kept, letGo }
+  const tripped = [...held].filter(([, { counts }]) => total(counts) > 0)
+  const waits = Array.from(waiting, ([part, holding]) => [waitOf(part, total(holding.counts)), holding] as const)
+  return { holding: new Map([...tripped, ...waits]), refused, kept, letGo }
 }
 
 /** MLSNumbers of which an accident holds something. */

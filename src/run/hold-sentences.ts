@@ -54,7 +54,7 @@ function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: Ab
     return `Held with their old numbers until ${minuteIn(timezone, clock + confirm)}; the site keeps showing them`
   const of = fact === undefined ? '' : ` of ${facts[fact].words[2]}`
   const end = endInWords(total(counts), ends, held, about)
-  return `Held: ${countsInWords(counts)}${of}. ${capital(end)}; now: listing-sync approve ${feed}`
+  return `Held: ${countsInWords(counts)}${of}. ${end[0].toUpperCase()}${end.slice(1)}; now: listing-sync approve ${feed}`
 }
 
 /** What ends so many holds, as a clause: "they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
@@ -75,15 +75,6 @@ export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>
   const until = minuteIn(timezone, Math.max(clock + confirm, now))
   return `${go} ${clock === last ? `on ${until}` : `from ${until} on,`} if the feed still says so${but}`
 }
-
-/** What no rule asks for any more, and waits for its own time. */
-export function waitingSentence(held: Held, about: About): string {
-  const { counts } = held
-  const end = endInWords(total(counts), 'confirmed', held, about)
-  return `Held before, and not let go only because fewer are left: ${countsInWords(counts)}. ${capital(end)}; now: listing-sync approve ${about.feed}`
-}
-
-const capital = (text: string): string => text[0].toUpperCase() + text.slice(1)
 
 export type LetGoVerb = 'would be carried out' | 'are being carried out' | 'were carried out'
 

@@ -302,9 +302,14 @@ describe('what is held', () => {
     await loaded()
     await night(sixGone)
     const fewer = [
-      'Held before, and not let go only because fewer are left: 3 deletes. They go by themselves on Wed 25 Nov 12:00 if the feed still says so; now: listing-sync approve north',
+      'fewer are left of what the rule leaving held, and the rest waits for its own time. Held: 3 deletes. They go by themselves on Wed 25 Nov 12:00 if the feed still says so; now: listing-sync approve north',
     ]
-    expect(await night(all.slice(3))).toMatchObject({ result: 'held', counts: { delete: 0, hold: 3 }, notes: fewer })
+    expect(await night(all.slice(3))).toMatchObject({
+      result: 'held',
+      counts: { delete: 0, hold: 3 },
+      notes: fewer,
+      holds: [{ rule: 'leaving', setting: 'limits.share', numbers: { waiting: 3 }, keys: keys(all.slice(0, 3)) }],
+    })
     // One more leaves: that it may.
     expect(await night(all.slice(4))).toMatchObject({ result: 'held', counts: { delete: 1, hold: 3 }, notes: fewer })
     expect(await night(all.slice(4))).toMatchObject({

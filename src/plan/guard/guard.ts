@@ -2,7 +2,7 @@
 import type { FieldName } from '../../core/listing.ts'
 import { countsOf, hold } from '../change.ts'
 import type { Action, Change } from '../change.ts'
-import { fieldsOfFact } from './facts.ts'
+import { factKinds, fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { partOf, unweighed } from './hold.ts'
 import type { Counted, HeldPart, HoldRecord, Pair, PartHeld, Remembered, RuleName, Weighed } from './hold.ts'
@@ -26,7 +26,7 @@ export interface Verdict {
   /** The accidents that hold it, wholly or in part. */
   readonly heldBy: readonly HeldBy[]
   /** What no rule holds now, and waits for the end of its clock all the same. */
-  readonly waiting: readonly Standing[]
+  readonly waiting: readonly HoldRecord[]
   /** What was held of it and goes now, though nobody approved it. */
   readonly letGo: readonly Standing[]
 }
@@ -75,7 +75,7 @@ export function judge(
   const endsNone = policy.keeps === 'all'
   const waiting = [...held].filter((part) => !byRule.has(part) && isWaiting(part))
   const labels = new Set(heldBy.map(({ label }) => label))
-  if (waiting.length > 0) labels.add(endsNone ? 'this run ends no hold' : 'it was held before, and waits for its time')
+  if (waiting.length > 0) labels.add(endsNone ? 'this run ends no hold' : heldBefore)
   if (held.size > byRule.size + waiting.length) labels.add('it was refused')
   // What was let go of, and shares a field with what is held, stays with it.
   const fields = new Set([...held].flatMap((part) => fieldsOf(action, part) ?? []))
@@ -111,7 +111,7 @@ export function judge(
     change,
     weighed: { parts, counts, released },
     heldBy: heldBy.map(withEnd),
-    waiting: waiting.map(standing),
+    waiting: waiting.map((part) => standing(part).record!),
     letGo,
   }
 }
@@ -121,6 +121,23 @@ const hasOwnClock = ({ clock, ends }: HoldRecord): boolean => clock !== null && 
 
 /** The rule that holds such a part, where it is not told any more which did. */
 const ruleOf = (part: HeldPart): RuleName => (part === 'delete' ? 'leaving' : part === 'create' ? 'arriving' : 'facts')
+
+const heldBefore = 'it was held before, and waits for its time'
+
+/** As an accident what was held of so many listings, and no rule holds any more. */
+export function waitOf(part: HeldPart, listings: number): Trip {
+  const [name, fact] = [ruleOf(part), factKinds.find((kind) => part === partOf(kind))]
+  return {
+    name,
+    setting: name === 'arriving' ? 'growth' : 'share',
+    ends: 'confirmed',
+    label: heldBefore,
+    ...(fact === undefined ? {} : { fact }),
+    numbers: { waiting: listings },
+    sentence: `fewer are left of what the rule ${name} held, and the rest waits for its own time`,
+    holds: () => false,
+  }
+}
 
 /** The fields of an action that a part is about: null for all of it, none where it is another's. */
 function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
