@@ -9,6 +9,8 @@ import type { Beside, Verdict } from '../plan/guard/guard.ts'
 import { partOf } from '../plan/guard/hold.ts'
 import type { Ends, HeldPart } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
+import { standingOf } from '../plan/guard/scales.ts'
+import type { Policy } from '../plan/guard/scales.ts'
 import type { Seen, Trip } from '../plan/guard/rules.ts'
 import { countsInWords, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
 import type { About, LetGoVerb } from './hold-sentences.ts'
@@ -63,7 +65,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isFirstLoad = past.isFirstLoad && settings.lostUntil === null
   const seen = seenIn(feed, past, plan, isFirstLoad)
   const found = limits.isOff ? [] : tripsOf(seen, limits)
-  const { holding, refused, kept, letGo } = holdBack(workspace, found, plan)
+  const policy = healed(workspace, past, plan)
+  const { holding, refused, kept, letGo } = holdBack(workspace, found, policy)
   const about: About = {
     feed: feed.name,
     timezone: feed.timezone,
@@ -152,8 +155,20 @@ type Held = Record<ActionKind, number>
 
 const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forget: 0 })
 
+/** Where this delivery says otherwise of most of what was held the feed is right again: the rest is as good as any other change. */
+function healed(workspace: Workspace, past: Past, { policy, untold }: Plan): Policy {
+  let still = untold.waiting
+  if (policy.keeps === 'clocks' && past.waiting > 0)
+    workspace.turn('remembered', (action, { remembered }) => {
+      const standings = remembered.holds.map(({ part }) => standingOf(remembered, action, part, policy))
+      if (standings.some(({ is, record }) => record !== null && is !== 'approved')) still++
+      return null
+    })
+  return policy.keeps === 'clocks' && still * 2 <= past.waiting ? { ...policy, keeps: 'refused' } : policy
+}
+
 /** Gives what each accident holds, in the order of the rules. */
-function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan) {
+function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) {
   const nothing = () => ({ counts: noneHeld(), clock: null as number | null, last: 0, refused: 0 })
   const held = new Map(found.map((trip) => [trip, nothing()]))
   /** Held by no rule: by its refusal alone, or as this run ends no hold. */

@@ -333,6 +333,14 @@ describe('what is held', () => {
     expect(await night(otherwise(office))).toMatchObject({ result: 'ok', counts: { hold: 0 } })
   })
 
+  test('goes where the feed says otherwise of most of it, as it is right again', async () => {
+    const forty = homes(1, 40)
+    await loaded(forty)
+    // Two are sold on the night on which half the file is missing.
+    expect(await night(forty.slice(20))).toMatchObject({ result: 'held', counts: { hold: 20 } })
+    expect(await night(forty.slice(2))).toMatchObject({ result: 'ok', counts: { delete: 2 } })
+  })
+
   test('and joined later waits its own 72 hours, however few they are', async () => {
     const forty = homes(1, 40)
     await loaded(forty)

@@ -16,7 +16,7 @@ export interface Policy {
   readonly isWhole: boolean
   /**
    * What stays held though no rule asks for it now. `all`: this run can't tell whether the feed still says it; `clocks`: what was
-   * refused, and what goes by itself, until its time has come; `refused`: that alone, as the guard is off.
+   * refused, and what goes by itself, until its time has come; `refused`: that alone, as the guard is off, or the feed is right again.
    */
   readonly keeps: 'all' | 'clocks' | 'refused'
   /** The service is called with other keys than when its list was like ours. */
