@@ -106,11 +106,13 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
       : undefined
   }
   const isComplete = areComplete(known)
+  // Where nothing goes by itself no time has to be waited for.
+  const clocks = feed.plan.limits.confirm === null ? 'refused' : 'clocks'
   return {
     now,
     confirm: feed.plan.limits.confirm,
     isWhole: isComplete && listed.lookUps === null,
-    keeps: feed.plan.limits.isOff ? 'refused' : mode === 'backfill' || !isComplete ? 'all' : 'clocks',
+    keeps: feed.plan.limits.isOff ? 'refused' : mode === 'backfill' || !isComplete ? 'all' : clocks,
     otherKeys: past.otherKeys,
     saysItself: (mlsNumber) => delivery.own === null || !workspace.isDelivered(mlsNumber, delivery.own),
     contentOf(action, part) {

@@ -89,14 +89,6 @@ describe('where fewer are left', () => {
     expect(world.listings().filter((one) => Number(one['SalePrice']) > 5_000_000)).toEqual([])
   })
 
-  test('deletes that only a person lets go (confirm: never)', async () => {
-    world.configure({ north: { volatile, limits: { confirm: 'never' } } })
-    expect(await night(all.slice(9))).toMatchObject({ result: 'held', counts: { hold: 9 } })
-    const next = await night(all.slice(8))
-    expect(next).toMatchObject({ result: 'held', counts: { delete: 0, hold: 8 } })
-    expect(next.notes.join()).toContain('8 deletes. They wait for you')
-  })
-
   test('nothing is held with limits: off but what was refused', async () => {
     await night(all.slice(9))
     world.configure({ north: { volatile, limits: 'off' } })
