@@ -65,7 +65,9 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     isYoung,
   })
   const waiting = stated === null ? inGrace(one) : null
-  return waiting === null ? deleted : hold(deleted, 'grace', `absent from the feed ${waiting} (limits.grace)`)
+  return waiting === null
+    ? deleted
+    : hold(deleted, 'grace', `absent from the feed ${waiting} (limits.grace)`, { isYoung })
 }
 
 function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: boolean): Gone {

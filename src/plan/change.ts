@@ -156,6 +156,7 @@ export interface Hold extends Base<'hold', HoldCause> {
    * more than once.
    */
   readonly home?: HomeHash
+  /** Of a delete: it was created in the last 45 days. */
   readonly isYoung?: boolean
 }
 
@@ -164,7 +165,7 @@ export type ChangeKind = Change['kind']
 export type ActionKind = Action['kind']
 
 /** Whether a delete waits that can't be written down. */
-export const isUnwritten = (change: Change): boolean =>
+export const isUnwritten = (change: Change): change is Hold & { readonly held: 'delete'; readonly action: null } =>
   change.kind === 'hold' && change.held === 'delete' && change.action === null
 
 /** The one way from an action to a hold. `of` is an MLSNumber alone where the action can't even be written down. */

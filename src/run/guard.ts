@@ -188,7 +188,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
       if (isRefused) holding.refused++
       if (clock !== null) addClock(holding, clock)
     }
-    for (const { part, clock } of policy.keeps === 'all' ? [] : others) {
+    for (const { part, clock } of others) {
       const holding = waiting.get(part) ?? nothing()
       waiting.set(part, holding)
       holding.counts[kind]++

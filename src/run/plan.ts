@@ -163,8 +163,6 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   // What a backfill leaves stays.
   const leavesLater = ({ cause, until }: Hold): boolean =>
     settings.deletes && (cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && until === 'time'))
-  const isYoung = ({ isYoung: isNew = false, action }: Hold): boolean =>
-    isNew || (action?.kind === 'delete' && action.isYoung)
   // A home is paired only where something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
   const chunks = planChanges(inputsOf(feed, { store, workspace }, now), settings)
@@ -181,7 +179,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     const remembering = isNew && (remembered.heldSince !== null || tellsOnce) ? doubted(planned, remembered) : planned
     const change = others.rival !== null && remembering.kind === 'create' ? leftToRival(remembering) : remembering
     if (change.kind !== 'hold') scales.add(change, remembered)
-    else if (leavesLater(change)) scales.addLeavingLater(remembered, isYoung(change), 1)
+    else if (leavesLater(change)) scales.addLeavingLater(remembered, change.isYoung === true, 1)
     else if (change.cause === 'twice-shown') scales.doubts++
     const isLeaving = change.kind === 'delete' || change.kind === 'forget' || change.cause === 'grace'
     if (isLeaving || isUnwritten(change)) moves.leaving++
@@ -199,7 +197,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
         const isHeld = change.kind === 'hold'
         // What comes and waits, for another reason than its grace, counts as nothing.
         const action = !isHeld ? change : change.cause === 'grace' ? change.action : null
-        if (isHeld && leavesLater(change)) scales.addLeavingLater(remembered, isYoung(change), -1)
+        if (isHeld && leavesLater(change)) scales.addLeavingLater(remembered, change.isYoung === true, -1)
         if (isHeld && action !== null) scales.add(action, remembered)
         if (action !== null) scales.setRenumbered(action, remembered)
       })

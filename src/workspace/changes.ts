@@ -2,7 +2,7 @@
 import type Database from 'better-sqlite3'
 import { batches } from '../core/batches.ts'
 import { DeleteAbsent, ForgetAbsent, isUnwritten } from '../plan/change.ts'
-import type { Action, Bookkeeping, Change, ChangeKind, Hold, Planned } from '../plan/change.ts'
+import type { Action, Bookkeeping, Change, ChangeKind, Planned } from '../plan/change.ts'
 import { nothingRemembered, unweighed } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { AbsenceProof } from '../plan/proof.ts'
@@ -163,7 +163,7 @@ export function createPlan(
 /** The home of what may be one half of a renumbered listing; '': a home without an address, which may be any other such home. */
 function homeOfPair(change: Change): string | null {
   if (change.kind === 'create') return change.home ?? ''
-  if (isUnwritten(change)) return (change as Hold).home ?? ''
+  if (isUnwritten(change)) return change.home ?? ''
   if (change.kind === 'hold' && change.action === null) return change.home ?? null
   const held = change.kind === 'hold' ? change.action : change
   return held !== null && 'home' in held ? held.home : null

@@ -14,11 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.end())
 
-const numbers = (): string[] =>
-  world
-    .listings()
-    .map((one) => String(one['MLSNumber']))
-    .toSorted()
+const numbers = (): string[] => world.numbers()
 
 async function nothingLeft(...feeds: string[]): Promise<void> {
   world.calls()

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UserError } from '../../src/core/errors.ts'
 import { openStore } from '../../src/store/sqlite.ts'
-import { dearer, home, homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
+import { dearer, home, homes, keys, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
@@ -41,12 +41,7 @@ function delta(some: readonly Home[] | string, after = hour): Promise<ReadReport
   world.clock.advance(after)
   return world.run()
 }
-const there = (): string[] =>
-  world
-    .listings()
-    .map((one) => String(one['MLSNumber']))
-    .toSorted()
-const keys = (some: readonly Home[]): string[] => some.map((one) => one.mlsNumber).toSorted()
+const there = (): string[] => world.numbers()
 const priceOf = ({ mlsNumber, rental }: Home): unknown => world.listing(mlsNumber)?.[rental ? 'RentPrice' : 'SalePrice']
 
 async function pending(): Promise<string[]> {

@@ -3,7 +3,17 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openApp } from '../../src/app/open.ts'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
-import { dearer, home, homes, resoFeed, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
+import {
+  dearer,
+  home,
+  homes,
+  keys,
+  resoFeed,
+  zillowEnd,
+  zillowFeed,
+  zillowRecord,
+  zillowStart,
+} from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
@@ -44,12 +54,7 @@ async function nights(count: number, feed: readonly Home[] | string): Promise<Re
   return night(feed)
 }
 
-const keys = (some: readonly Home[]): string[] => some.map((one) => one.mlsNumber).toSorted()
-const there = (): string[] =>
-  world
-    .listings()
-    .map((one) => String(one['MLSNumber']))
-    .toSorted()
+const there = (): string[] => world.numbers()
 const of = (report: ReadReport, kind: string): string[] =>
   report.changes.flatMap((one) => (one.kind === kind ? [one.mlsNumber] : [])).toSorted()
 /** What is carried out, by kind, without fields whose turn it is. */

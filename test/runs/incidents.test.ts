@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitStatus, exitStatusOf } from '../../src/core/exit.ts'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
-import { home, homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
+import { home, homes, keys, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
@@ -15,7 +15,6 @@ import { startFeedServer } from './feed-server.ts'
 import type { FeedServer } from './feed-server.ts'
 
 const records = (some: readonly Home[]): string => some.map((one) => zillowRecord(one)).join('')
-const keys = (some: readonly Home[]): string[] => some.map((one) => one.mlsNumber).toSorted()
 const volatile = { refresh: '365d' }
 const hour = 3_600_000
 const all = homes(1, 20)
@@ -31,11 +30,7 @@ afterEach(async () => {
   await source.close()
 })
 
-const there = (): string[] =>
-  world
-    .listings()
-    .map((one) => String(one['MLSNumber']))
-    .toSorted()
+const there = (): string[] => world.numbers()
 
 /** Loads these homes and lets the service be seen once, so that all is known. */
 async function loaded(some: readonly Home[] = all, feed: object = {}): Promise<void> {

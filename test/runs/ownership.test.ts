@@ -1,7 +1,7 @@
 /** What is ours and what is not, over whole runs: marks, lost stores, other feeds, hands of people, doubles. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
-import { dearer, home, homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
+import { dearer, home, homes, keys, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 
@@ -21,7 +21,6 @@ const numbers = (): string[] =>
     .listings()
     .map((one) => String(one['MLSNumber']))
     .toSorted()
-const keys = (feed: readonly Home[]): string[] => feed.map((one) => one.mlsNumber).toSorted()
 const kinds = (report: { changes: { kind: string; mlsNumber: string }[] }, kind: string): string[] =>
   report.changes.flatMap((change) => (change.kind === kind ? [change.mlsNumber] : []))
 

@@ -1,7 +1,7 @@
 /** One home that leaves under one MLSNumber and comes under another: both are carried out, or neither. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
-import { home, homes, zillowEnd, zillowFeed, zillowRecord } from '../support/homes.ts'
+import { home, homes, keys, zillowEnd, zillowFeed, zillowRecord } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
@@ -36,12 +36,7 @@ function night(feed: readonly Home[] | string, command: 'sync' | 'backfill' = 's
   return world.run(command)
 }
 
-const keys = (some: readonly Home[]): string[] => some.map((one) => one.mlsNumber).toSorted()
-const there = (): string[] =>
-  world
-    .listings()
-    .map((one) => String(one['MLSNumber']))
-    .toSorted()
+const there = (): string[] => world.numbers()
 const whyOf = (report: ReadReport, { mlsNumber }: Home) =>
   report.changes.find((one) => one.mlsNumber === mlsNumber)?.why
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UserError } from '../../src/core/errors.ts'
 import { startStandIn } from '../../src/stand-in/stand-in.ts'
-import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
+import { dearer, home, homes, keys, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import { until } from '../support/until.ts'
@@ -31,7 +31,6 @@ afterEach(async () => {
 })
 
 const readPreset = (): string => readFileSync(new URL('../../config/presets/zillow.yaml', import.meta.url), 'utf8')
-const keys = (some: readonly Home[]): string[] => some.map((one) => one.mlsNumber).toSorted()
 const there = (serial = chatbot): string[] =>
   world.standIn
     .listings(serial)

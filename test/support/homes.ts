@@ -128,6 +128,9 @@ export function home(number: number, seed = 1): Home {
   }
 }
 
+/** Their MLSNumbers, sorted. */
+export const keys = (some: readonly Home[]): string[] => some.map((one) => one.mlsNumber).toSorted()
+
 /** The homes of these numbers, both ends included. */
 export const homes = (from: number, to: number): Home[] =>
   Array.from({ length: to - from + 1 }, (_, i) => home(from + i))

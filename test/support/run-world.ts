@@ -118,6 +118,13 @@ export class RunWorld {
     return this.standIn.listings(chatbot).map((row) => row.listing as Record<string, unknown>)
   }
 
+  /** The MLSNumbers on the service, sorted. */
+  numbers(): string[] {
+    return this.listings()
+      .map((one) => String(one['MLSNumber']))
+      .toSorted()
+  }
+
   listing(mlsNumber: string): Record<string, unknown> | undefined {
     return this.listings().find((one) => one['MLSNumber'] === mlsNumber)
   }

@@ -2,9 +2,9 @@
 import type { FieldName } from '../../core/listing.ts'
 import { countsOf, hold } from '../change.ts'
 import type { Action, Change } from '../change.ts'
-import { factKinds, fieldsOfFact } from './facts.ts'
+import { fieldsOfFact, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { partOf, unweighed } from './hold.ts'
+import { countedAs, partOf, unweighed } from './hold.ts'
 import type { Counted, HeldPart, HoldRecord, Pair, PartHeld, Remembered, RuleName, Weighed } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, standingOf } from './scales.ts'
@@ -111,7 +111,7 @@ export function judge(
     change,
     weighed: { parts, counts, released },
     heldBy: heldBy.map(withEnd),
-    waiting: waiting.map((part) => standing(part).record!),
+    waiting: endsNone ? [] : waiting.map((part) => standing(part).record!),
     letGo,
   }
 }
@@ -126,13 +126,13 @@ const heldBefore = 'it was held before, and waits for its time'
 
 /** As an accident what was held of so many listings, and no rule holds any more. */
 export function waitOf(part: HeldPart, listings: number): Trip {
-  const [name, fact] = [ruleOf(part), factKinds.find((kind) => part === partOf(kind))]
+  const [name, what] = [ruleOf(part), countedAs(part)]
   return {
     name,
     setting: name === 'arriving' ? 'growth' : 'share',
     ends: 'confirmed',
     label: heldBefore,
-    ...(fact === undefined ? {} : { fact }),
+    ...(what !== null && isFact(what) && { fact: what }),
     numbers: { waiting: listings },
     sentence: `fewer are left of what the rule ${name} held, and the rest waits for its own time`,
     holds: () => false,

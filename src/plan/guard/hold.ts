@@ -1,7 +1,7 @@
 /** What is held, counted and decided of a change, and remembered from run to run. */
 import { contentHash, shortHash } from '../../core/hash.ts'
 import type { FieldName, Listing } from '../../core/listing.ts'
-import { cosmetic, facts } from './facts.ts'
+import { cosmetic, facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 
 /** What the guard counts of a listing for 24 hours after it was carried out. */
@@ -32,6 +32,12 @@ export type HeldPart = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | `up
 export function partOf(what: Counted): HeldPart {
   if (what === 'create') return what
   return what === 'delete' || what === 'renumber' ? 'delete' : `update ${what}`
+}
+
+/** As what such a part counts: `partOf` the other way round; null: as nothing by itself. */
+export function countedAs(part: HeldPart): 'delete' | 'create' | FactKind | null {
+  if (part === 'delete' || part === 'create') return part
+  return (part.split(' ') as [string, FactKind?])[1] ?? null
 }
 
 /** A part that is held now. */
@@ -107,8 +113,8 @@ export const nothingRemembered: Remembered = { absence: null, leftAt: null, coun
  */
 export function contentOf(part: HeldPart, listing: Listing | null, volatile: ReadonlySet<FieldName>): string {
   if (listing === null) return ''
-  const [, kind] = part.split(' ') as [string, FactKind?]
-  if (kind === undefined) return contentHash(listing, new Set([...volatile, ...cosmetic]))
+  const kind = countedAs(part)
+  if (kind === null || !isFact(kind)) return contentHash(listing, new Set([...volatile, ...cosmetic]))
   const fact = facts[kind]
   const telling = fact.fields.filter((name) => !volatile.has(name) && !cosmetic.has(name))
   return shortHash(JSON.stringify([...telling.map((name) => listing[name] ?? null), fact.gist?.(listing)]))

@@ -2,9 +2,9 @@
 import { valueInWords } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
 import type { Action, Create, Update } from '../change.ts'
-import { factKinds, facts, isFact } from './facts.ts'
+import { facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { noTally, partOf } from './hold.ts'
+import { countedAs, noTally, partOf } from './hold.ts'
 import type { Counted, Ends, HeldPart, HoldRecord, Remembered, Tally } from './hold.ts'
 
 /** By what earlier runs let a change go. Times in milliseconds. */
@@ -16,7 +16,8 @@ export interface Policy {
   readonly isWhole: boolean
   /**
    * What stays held though no rule asks for it now. `all`: this run can't tell whether the feed still says it; `clocks`: what was
-   * refused, and what goes by itself, until its time has come; `refused`: that alone, as the guard is off, or the feed is right again.
+   * refused, and what goes by itself, until its time has come; `refused`: that alone, as the guard is off, the
+   * feed is right again, or nothing goes by itself.
    */
   readonly keeps: 'all' | 'clocks' | 'refused'
   /** The service is called with other keys than when its list was like ours. */
@@ -70,9 +71,6 @@ export function isLetGo({ is, record }: Standing, ends: Ends): boolean {
 const sum = (one: Tally, other: Tally): Tally =>
   Object.fromEntries(Object.entries(one).map(([what, count]) => [what, count + other[what as Counted]])) as Tally
 
-/** What a part that is held may count as. */
-const countable: readonly Counted[] = ['delete', 'create', ...factKinds]
-
 const noSums = () => ({ leavingLater: 0, creates: 0, back: 0, deletes: 0, young: 0, missing: 0, editedAgain: 0 })
 
 export class Scales {
@@ -107,11 +105,10 @@ export class Scales {
 
   /** What is held of a listing counts on where this run can't change it: nothing else is let go for that. */
   addStanding(holds: readonly Pick<HoldRecord, 'part' | 'clock'>[]): void {
-    const held = countable.flatMap((what) =>
-      holds.filter(({ part }) => part === partOf(what)).map(({ clock }) => ({ what, clock })),
-    )
     if (holds.some(({ part }) => part.startsWith('update'))) this.#own.changed++
-    for (const { what, clock } of held) {
+    for (const { part, clock } of holds) {
+      const what = countedAs(part)
+      if (what === null) continue
       this.#own[what]++
       if (!isConfirmed({ clock, ends: 'confirmed' }, this.#policy)) this.#counts[what]++
     }
