@@ -10,7 +10,7 @@ import type { Begun, Confirmation } from '../store/store.ts'
 import type { OfKind, Stored } from '../workspace/workspace.ts'
 import { outranks } from './context.ts'
 import type { ApplyContext, Orders } from './context.ts'
-import { confirmation, done, outgoingOf, placeholdersOf, record, shownOtherwise } from './outcomes.ts'
+import { confirmation, done, isOfAnotherRun, outgoingOf, placeholdersOf, record, shownOtherwise } from './outcomes.ts'
 import type { Outgoing } from './outcomes.ts'
 
 type Sent = Stored<Create | Update>
@@ -204,8 +204,9 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
         const arrived = shown.length === 1 && shownOtherwise(context, sent, shown[0]).length === 0
         // A create that was looked up first may have gone out as an update: that the listing is there proves nothing then.
         const isNew = kind === 'create' && !change.lookUp && !context.orders.lookUpCreates
+        const isMade = isNew && shown.length === 1 && !isOfAnotherRun(context, shown[0])
         if (shown.length === 0) await store.ledger.noteMissing(feed.chatbot, change.mlsNumber, runtime.clock.now())
-        else if (isNew ? shown.length === 1 : arrived) await confirm(context, stored, sent, true, { identifier: null })
+        else if (isMade || arrived) await confirm(context, stored, sent, true, { identifier: null })
       } catch (error) {
         asServiceError(error)
         return

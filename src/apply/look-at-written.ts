@@ -14,7 +14,7 @@ import { keepingFacts, updateOne } from './calls.ts'
 import { callsToLookAgain } from './context.ts'
 import type { ApplyContext } from './context.ts'
 import { listAgain } from './look-again.ts'
-import { isToShow, outgoingOf, shownOtherwise } from './outcomes.ts'
+import { isOfAnotherRun, isToShow, outgoingOf, shownOtherwise } from './outcomes.ts'
 
 type Written = Stored<Create | Update>
 /** null: it is not there, or more than once. */
@@ -103,7 +103,7 @@ async function baselineOf(
     if (shown === null) return null
     fields = otherwise(shown)
   }
-  if (fields.length > 0 && isOfEarlierWrite(context, shown))
+  if (fields.length > 0 && isOfAnotherRun(context, shown))
     return { key, hash: shown.hash, ignored: true, isAtRest: false }
   for (const one of fields) {
     const times = isToBeCleared(one) ? found.uncleared : found.forms
@@ -113,11 +113,6 @@ async function baselineOf(
     if (isSentTwice && before > 0) known.add(one.field)
   }
   return { key, hash: shown.hash, ignored: false, isAtRest: false }
-}
-
-/** By its mark. Without one, or where it can't be read, nothing tells. */
-function isOfEarlierWrite({ service: { stamp } }: ApplyContext, { by }: Shown): boolean {
-  return by !== undefined && (by.store !== stamp?.store || by.run !== stamp.run)
 }
 
 /** Sent as it was sent before: the listing is there, and what Create answered stays with it. */

@@ -63,6 +63,11 @@ function withFacts(sent: Outgoing, facts: Partial<Listing> | undefined): Outgoin
 
 export const placeholdersOf = ({ moving }: Outgoing): readonly FieldName[] => moving.placeholders ?? []
 
+/** Whether its mark says that another run wrote it last, or another store. Without one, or where it can't be read, nothing tells. */
+export function isOfAnotherRun({ service: { stamp } }: ApplyContext, { by }: Shown): boolean {
+  return by !== undefined && (by.store !== stamp?.store || by.run !== stamp.run)
+}
+
 /** The fields in which a listing is shown otherwise than it was sent. Where a placeholder was sent, any value is right. */
 export function shownOtherwise({ feed }: ApplyContext, sent: Outgoing, shown: Shown): FieldChange[] {
   return differences(sent.listing, shown, new Set([...feed.plan.volatile.fields, ...placeholdersOf(sent)]))

@@ -171,6 +171,18 @@ describe('with marks', () => {
     expect(new Set(numbers()).size).toBe(12)
   })
 
+  test("a create without answer is not done by the other's listing, which the list hid: what the feed says follows", async () => {
+    world.deliver(zillowFeed(homes.slice(0, 1)))
+    await run('one', tagged)
+    world.deliver(zillowFeed([dearer(homes[0])]))
+    world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'hide' } })
+    world.standIn.addFault({ operations: ['Create'], times: 1, fault: { kind: 'reset', when: 'after-reading' } })
+    const { changes } = await run('two', tagged)
+    expect(changes).toMatchObject([{ kind: 'create', outcome: { result: 'unknown' } }])
+    expect(await run('two', tagged)).toMatchObject({ changes: [{ kind: 'update', outcome: { result: 'done' } }] })
+    expect(world.listings()).toMatchObject([{ SalePrice: dearer(homes[0]).price }])
+  })
+
   test('what a dead process wrote last may land within `settle`: that proves no other program', async () => {
     world.deliver(zillowFeed(homes.slice(0, 10)))
     await run('one', tagged)

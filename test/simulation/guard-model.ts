@@ -232,14 +232,16 @@ export class GuardModel {
     const unclear = new Set(Array.from(report.rejects(), ({ mlsNumber }) => `facts ${mlsNumber}`))
     for (const { kind, cause, held, mlsNumber } of report.changes())
       if (kind === 'hold' && cause.startsWith('twice-') && held !== 'delete') unclear.add(`facts ${mlsNumber}`)
-    if (isWhole)
+    // What a delivery that is not believed says of it ends nothing.
+    const isBelieved = isWhole && !report.holds.some(({ rule }) => rule === 'older' || rule === 'unrecognisable')
+    if (isBelieved)
       for (const [name, since] of of.waiting)
         for (const price of since.keys()) if (waits.get(name) !== price && !unclear.has(name)) since.delete(price)
     // A run that failed may have written down none of it.
     for (const [name, price] of report.error === null ? waits : []) {
-      // A list that is not whole does not put another wish in the place of the one that waits.
+      // Nor does it, or a list that is not whole, put another wish in the place of the one that waits.
       const waiting = of.waiting.get(name)
-      if (isWhole || waiting === undefined || waiting.size === 0 || waiting.has(price))
+      if (isBelieved || waiting === undefined || waiting.size === 0 || waiting.has(price))
         begins(of.waiting, name, price, startedAt)
     }
     const asks = report.holds.some(({ rule }) => rule !== 'leaving' && rule !== 'arriving' && rule !== 'facts')
