@@ -1245,6 +1245,17 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await ledger.begin(chatbot, 'south', 'delete', [{ key: 'C', counts: ['delete'] }], later)
         await ledger.end(chatbot, ['B'], 'as-before')
         await ledger.begin(chatbot, 'north', 'delete', [{ key: 'B', counts: ['delete'] }], later + 1)
+        const moved = { at: later, bornAt: later, isPutRight: true, suspectUntil: later + hour }
+        await snapshot.confirm(chatbot, [
+          confirmation('M', moved),
+          confirmation('N', { at: now - day, suspectUntil: now + day }),
+        ])
+        await ledger.begin(chatbot, 'north', 'update', [{ key: 'M', counts: [] }], later)
+        await ledger.noteMissing(chatbot, 'M', later + 1)
+        await runs.recordLost('north', later)
+        await deliveries.record('north', { completeAt: later })
+        const writer = { run: 3, since: now - day, lookedAt: later, roseAt: later, wroteAt: null }
+        await learnt.setWriters(chatbot, 'north', new Map([['1f3a9c02', writer]]))
         for (const feed of ['north', 'south']) {
           await holds.replace(feed, [newHeld('D', 'delete')], whole)
           await holds.decide(feed, 'approved', 'ada', later, null)
@@ -1270,6 +1281,21 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await begin('north', now)
         const before = now - 1
         expect((await seen('north')).slice(0, 2)).toEqual([[[before, before, before]], before])
+        expect(await row('M')).toMatchObject({
+          sentAt: before,
+          bornAt: before,
+          putRightAt: before,
+          suspectUntil: before + hour,
+          raw: null,
+          flight: 'update',
+          flightAt: before,
+          missedAt: before,
+        })
+        expect(await row('N')).toMatchObject({ sentAt: now - day, raw: 'raw of N', suspectUntil: now + day })
+        expect([await runs.lostAt('north'), (await deliveries.last('north')).completeAt]).toEqual([before, before])
+        expect(await learnt.writers(chatbot, 'north')).toEqual(
+          new Map([['1f3a9c02', { run: 3, since: now - day, lookedAt: before, roseAt: before, wroteAt: null }]]),
+        )
         expect((await remembered(now)).map(({ key, counted, leftAt }) => [key, counted, leftAt])).toEqual([
           ['B', ['delete'], before],
           ['D', [], null],

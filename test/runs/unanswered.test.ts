@@ -63,6 +63,19 @@ test('looked for in vain at the end of its run and after `settle`: created again
   await shownOnce()
 })
 
+test('under a clock that was a year ahead: it waits for `settle` from when the clock is right, and no year', async () => {
+  const year = 365 * 24 * 60 * minute
+  world.clock.advance(year)
+  lose({ kind: 'reset', when: 'after-reading' })
+  expect(changeOf(await world.run())).toMatchObject({ kind: 'create', outcome: { result: 'unknown' } })
+  world.clock.advance(-year)
+  expect(changeOf(await world.run())).toMatchObject({ kind: 'hold', cause: 'in-flight' })
+  world.clock.advance(16 * minute)
+  expect(changeOf(await world.run())).toMatchObject({ kind: 'create', outcome: { result: 'done' } })
+  expect(sent()).toBe(2)
+  await shownOnce()
+})
+
 test('landed meanwhile: found, and not created again', async () => {
   lose({ kind: 'late', requests: 1000 })
   await world.run()
