@@ -385,7 +385,7 @@ describe('what is held of a change', () => {
     expect(judge(create, { ...beside, remembered: listed(59 * 60_000) }, missing, policy)!.change.kind).toBe('hold')
     expect(judge(create, { ...beside, remembered: listed(hour) }, missing, policy)!.change.kind).toBe('create')
     expect(
-      judge(create, { ...beside, remembered: listed(hour) }, missing, { ...policy, otherKeys: true })!.change.kind,
+      judge(create, { ...beside, remembered: listed(hour) }, missing, { ...policy, isListedAgain: false })!.change.kind,
     ).toBe('hold')
   })
 

@@ -1591,6 +1591,18 @@ describe("what the chatbot's list lacks", () => {
     expect(world.listings()).toHaveLength(21)
   })
 
+  test('waits for a person where confirm is never, whatever later lists say', async () => {
+    await loaded(all, { limits: { confirm: 'never' } })
+    remove(all.slice(0, 5))
+    for (const hours of [1, 2, 20]) {
+      const report = await night(all, hours * hour)
+      expect(report).toMatchObject({ result: 'held', counts: { create: 0, hold: 5 } })
+      expect(notes(report)).toContain('Held: 5 creates. They wait for you; now: listing-sync approve north')
+    }
+    await world.approve()
+    expect(await night(all)).toMatchObject({ result: 'ok', counts: { create: 5 } })
+  })
+
   test('is there again in the next list: the hold is over', async () => {
     await loaded()
     const rows = all.slice(0, 5).map(({ mlsNumber }) => world.listing(mlsNumber) as unknown as StandInListing)

@@ -43,7 +43,7 @@ export const policy: Policy = {
   confirm: 72 * hour,
   isWhole: true,
   keeps: 'clocks',
-  otherKeys: false,
+  isListedAgain: true,
   saysItself: () => true,
   contentOf: (_, part) => part,
 }

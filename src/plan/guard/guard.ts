@@ -102,8 +102,7 @@ export function judge(
   const withEnd = (trip: Trip): HeldBy => {
     const { part, ends } = parts.find((one) => one.part === partFor(trip))!
     const isRefused = standing(part).is === 'refused'
-    // Under other keys nothing that the list lacks goes by itself.
-    const waits = isAsking || isRefused || (ends === 'listed again' && policy.otherKeys)
+    const waits = isAsking || isRefused || (ends === 'listed again' && !policy.isListedAgain)
     return { trip, clock: waits ? null : (standing(part).record?.clock ?? policy.now), isRefused }
   }
   const letGo = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is !== 'approved')

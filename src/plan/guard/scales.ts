@@ -20,8 +20,11 @@ export interface Policy {
    * feed is right again, or nothing goes by itself.
    */
   readonly keeps: 'all' | 'clocks' | 'refused'
-  /** The service is called with other keys than when its list was like ours. */
-  readonly otherKeys: boolean
+  /**
+   * Whether another complete list lets go of what the last one showed: neither where the service is called with other keys than
+   * when its list was like ours, nor where a person decides of all that is held.
+   */
+  readonly isListedAgain: boolean
   /** Whether the delivery itself says something of this MLSNumber; else it is what earlier deltas said, planned again with it. */
   readonly saysItself: (mlsNumber: string) => boolean
   /** What a part of an action wants, as `contentOf` has it. */
@@ -53,11 +56,11 @@ export function standingOf(remembered: Remembered, action: Action, part: HeldPar
 
 function isConfirmed(
   { clock, ends }: Pick<HoldRecord, 'clock' | 'ends'>,
-  { now, confirm, isWhole, otherKeys }: Policy,
+  { now, confirm, isWhole, isListedAgain }: Policy,
 ): boolean {
   // A hold that only a person ended in the last run keeps the clock of the rule that held it before, or beside.
   if (clock === null || !isWhole) return false
-  if (ends === 'listed again') return !otherKeys && now - clock >= listAgainAfter
+  if (ends === 'listed again') return isListedAgain && now - clock >= listAgainAfter
   return confirm !== null && now - clock >= confirm - slack
 }
 
