@@ -1,10 +1,12 @@
 /** One call and what its answer means. */
 import { factsInPlace } from '../core/compare-listings.ts'
 import { ServiceError } from '../core/errors.ts'
+import { contentHash } from '../core/hash.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
 import { countsOf } from '../plan/change.ts'
 import type { Action, Create, Update } from '../plan/change.ts'
 import type { CallKind } from '../plan/inputs.ts'
+import { refusedBefore } from '../plan/situation.ts'
 import { NotSent } from '../service/retry.ts'
 import type { Begun, Confirmation } from '../store/store.ts'
 import type { OfKind, Stored } from '../workspace/workspace.ts'
@@ -24,6 +26,8 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
   const { service, feed, store } = context
   const { change } = stored
   const sent = await outgoingOf(context, change)
+  const refusal = await refusalOf(context, change, sent)
+  if (refusal !== null) return no(Promise.resolve(record(context, stored, 'skipped', refusal)))
   const mark = marksOf(context, 'update', [stored])
   let unsettled = false
   try {
@@ -49,6 +53,18 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
     await store.ledger.end(feed.chatbot, [change.mlsNumber], 'none')
   record(context, stored, 'failed', 'the service updated 0 records, though it lists this MLSNumber')
   return false
+}
+
+/** Where facts of it are held the plan can't tell that the service refused the rest before: only what goes out does. */
+async function refusalOf(
+  { store, feed, runtime }: ApplyContext,
+  { mlsNumber, withheld }: Create | Update,
+  { listing }: Outgoing,
+): Promise<string | null> {
+  if (withheld.length === 0) return null
+  const row = (await store.snapshot.rowsOf(feed.chatbot, [mlsNumber])).get(mlsNumber) ?? null
+  const now = runtime.clock.now()
+  return refusedBefore(row, contentHash(listing, feed.plan.volatile.fields), { mapping: feed.mapping.version, now })
 }
 
 const no = (work: Promise<void>): Promise<boolean> => work.then(() => false)

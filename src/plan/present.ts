@@ -11,7 +11,7 @@ import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
 import { contentOf } from './guard/hold.ts'
-import { isSuspect, isUnderWay } from './situation.ts'
+import { isSuspect, isUnderWay, refusedBefore } from './situation.ts'
 import type { Case, WantedListing } from './situation.ts'
 
 interface Wanting extends Case {
@@ -288,13 +288,8 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
     const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
     return hold(change, 'lost-store', why)
   }
-  const isSent = isCreate || change.kind === 'update'
-  const isRefused = row?.refusedContent === wanted.content && row.refusedMapping === mapping
-  if (isSent && isRefused && row.refusedAt !== null && now - row.refusedAt < day) {
-    const at = minuteOf(row.refusedAt)
-    const why = `refused by the service at ${at} ("${row.refusedMessage}"): sent again when it changes, or after a day`
-    return hold(change, 'refused-before', why)
-  }
+  const refused = refusedBefore(row, wanted.content, { mapping, now })
+  if (refused !== null && (isCreate || change.kind === 'update')) return hold(change, 'refused-before', refused)
   const { undone = 0, putRightAt = null } = mine ?? {}
   if (change.kind === 'hold' || !isPutRight(change) || undone < convergeWithin) return change
   // Whoever undid it may have stopped meanwhile.

@@ -1,6 +1,7 @@
 import { compareKeys } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
+import { minuteOf } from '../core/text.ts'
 import type { Ask, Bookkeeping, Wanted } from './change.ts'
 import { nothingRemembered } from './guard/hold.ts'
 import type { Remembered } from './guard/hold.ts'
@@ -199,3 +200,17 @@ function isSettled({ flightAt, missedAt }: SnapshotRow, settings: PlanSettings):
 /** Whether an earlier attempt of an answered call may have landed since the list began, or still may. */
 export const isSuspect = ({ suspectUntil }: SnapshotRow, { remoteStartedAt }: PlanSettings): boolean =>
   suspectUntil !== null && remoteStartedAt < suspectUntil
+
+/** What was refused is sent again after a day, in milliseconds. */
+const sentAgainAfter = 86_400_000
+
+/** That the service refused this very content within a day, in words; null: it did not. */
+export function refusedBefore(
+  row: SnapshotRow | null,
+  content: string,
+  { mapping, now }: Pick<PlanSettings, 'mapping' | 'now'>,
+): string | null {
+  if (row === null || row.refusedContent !== content || row.refusedMapping !== mapping) return null
+  if (row.refusedAt === null || now - row.refusedAt >= sentAgainAfter) return null
+  return `refused by the service at ${minuteOf(row.refusedAt)} ("${row.refusedMessage}"): sent again when it changes, or after a day`
+}

@@ -219,6 +219,25 @@ describe('a refusal of one listing', () => {
     await right(all)
   })
 
+  test('so it is where another fact of it is held: what goes out is the same, until the fact is let go', async () => {
+    world.configure({ north: { volatile: north.volatile } })
+    world.deliver(zillowFeed(all))
+    await world.run()
+    const anew = all.slice(4).map((one) => ({ ...one, title: `${one.title} anew`, price: one.price * 2 }))
+    world.deliver(zillowFeed([...all.slice(0, 4), ...anew]))
+    world.standIn.addFault({ operations: ['Update'], mlsNumber, fault: refusal })
+    const outcomes: unknown[] = []
+    for (let runs = 1; runs <= 3; runs++) {
+      world.calls()
+      const { changes } = await world.run()
+      outcomes.push(changes.find((change) => change.mlsNumber === mlsNumber)?.outcome?.result, world.calls().Update)
+      world.clock.advance(hour)
+    }
+    expect(outcomes).toEqual(['failed', 4, 'skipped', 0, 'skipped', 0])
+    await world.approve()
+    expect(outcome(await world.run(), mlsNumber)).toBe('failed')
+  })
+
   test('and when the mapping changes', async () => {
     world.standIn.addFault({ operations: ['Create'], mlsNumber, times: 1, fault: refusal })
     world.deliver(zillowFeed(all))
