@@ -25,6 +25,8 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
   // The address may carry a password, so of the source only a fingerprint goes into what the store keeps.
   const part = live === null ? member : scopeOf(live)
   const identity = fingerprint([part === null ? source : `${source}#${part}`])
+  // Other headers may be another account's, whose file an answer to the old validators says nothing of.
+  const asked = fingerprint([String(identity), ...Object.entries(transport.headers).flat()])
   return {
     name,
     chatbot,
@@ -32,7 +34,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     locale: config.locale,
     mapping,
     source: String(fingerprint([String(identity), timezone])),
-    basis: shortHash(JSON.stringify([baseUrl, chatbot, identity, mapping.version])),
+    basis: shortHash(JSON.stringify([baseUrl, chatbot, asked, mapping.version])),
     transport,
     open: (validators, signal, scratch) =>
       openSource(source, { ...transport, directory, validators, scratch, clock, signal }),

@@ -214,9 +214,10 @@ export type Bookkeeping =
   /** Not for the store: a record of an MLSNumber that is new can't be read, and this home may be on the site under another one. */
   | { op: 'unreadable'; key: string; home: string; why: string }
   | { op: 'touch'; snapshot: number; position: number }
-  /** How the service shows what we sent: a later change of it is drift. `kept`: with an edit that stays (`drift: keep`). */
-  | { op: 'baseline'; key: string; hash: string; kept: boolean }
-  | { op: 'forget-flight' | 'absent' | 'returned' | 'undecided'; key: string }
+  /** How the service shows what we sent: a later change of it is drift. */
+  | { op: 'baseline'; key: string; hash: string }
+  /** `kept`, not for the store either: it was edited on the service, and stays so (`drift: keep`). */
+  | { op: 'forget-flight' | 'absent' | 'returned' | 'undecided' | 'kept'; key: string }
 
 /** A change with what is remembered of its MLSNumber. */
 export interface Planned {

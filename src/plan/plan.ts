@@ -97,7 +97,7 @@ function count(facts: PlanFacts, { one, changes, duplicates }: Decision, { feed,
   for (const what of counted) facts.counted[what]++
   if (counted.some(isFact)) facts.counted.changed++
   facts.duplicates += duplicates
-  for (const note of notes) if (note.op === 'baseline' && note.kept) facts.driftKept++
+  for (const note of notes) if (note.op === 'kept') facts.driftKept++
   for (const { cause } of changes) if (cause === 'mapping') facts.mappingUpdates++
 }
 

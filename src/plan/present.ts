@@ -111,8 +111,9 @@ function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
     const why = `${Object.keys(given).join(', ')} was given on the service, where a placeholder was sent: it stays`
     return adopt(one, item, 'as-wanted', why)
   }
-  if (isNew || mine.ignored || mine.undone > 0)
-    notes.push({ op: 'baseline', key, hash: item.hash, kept: fields.length > 0 && !isUnseen(mine) })
+  // An edit that stays is not how the service shows what we sent: under another policy it is seen again.
+  if (fields.length > 0 && !isUnseen(mine)) notes.push({ op: 'kept', key })
+  else if (isNew || mine.ignored || mine.undone > 0) notes.push({ op: 'baseline', key, hash: item.hash })
   return refreshed(one, mine, item)
 }
 

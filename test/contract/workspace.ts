@@ -610,7 +610,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
     it('keeps bookkeeping in order', () => {
       const entries: Bookkeeping[] = [
         { op: 'touch', snapshot: 4, position: 2 },
-        { op: 'baseline', key: 'B', hash: 'h', kept: true },
+        { op: 'baseline', key: 'B', hash: 'h' },
         { op: 'absent', key: 'C' },
         { op: 'forget-flight', key: 'A' },
       ]

@@ -129,15 +129,26 @@ describe('drift', () => {
     expect(world.listing(first.mlsNumber)!['Description']).not.toBe('Mine')
   })
 
-  test('keep: the edit stays, said once, until the feed changes the listing', async () => {
+  test('keep: the edit stays, and is told, until the feed changes the listing', async () => {
     await load({ drift: 'keep' })
     edit()
     const report = await world.run()
     expect(report).toMatchObject({ result: 'ok', counts: { update: 0, unchanged: 12 } })
     expect(report.notes.join()).toContain('1 listing was edited on the service and stays so until the feed changes it')
-    expect((await world.run()).notes.join()).not.toContain('edited')
+    expect((await world.run()).notes).toEqual(report.notes)
     expect(world.listing(first.mlsNumber)!['Description']).toBe('Mine')
     world.deliver(dearer)
+    expect((await world.run()).counts.update).toBe(1)
+    expect(world.listing(first.mlsNumber)!['Description']).not.toBe('Mine')
+  })
+
+  test('another one than keep since: what was left as it is is seen again', async () => {
+    await load({ drift: 'keep' })
+    edit()
+    for (let runs = 1; runs <= 3; runs++) await world.run()
+    world.configure({ north: { volatile: { refresh: '365d' }, drift: 'report' } })
+    expect(await world.run()).toMatchObject({ counts: { hold: 1 }, changes: [{ cause: 'drifted' }] })
+    world.configure({ north: { volatile: { refresh: '365d' } } })
     expect((await world.run()).counts.update).toBe(1)
     expect(world.listing(first.mlsNumber)!['Description']).not.toBe('Mine')
   })

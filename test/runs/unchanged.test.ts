@@ -41,6 +41,17 @@ function hasPrices(some: readonly Home[]): void {
     expect(world.listing(mlsNumber)).toMatchObject({ [rental ? 'RentPrice' : 'SalePrice']: price })
 }
 
+test('what another account is given is asked for without the validators of the one before', async () => {
+  const configure = (account: string): void =>
+    world.configure({ north: { source: `${server.url}/north.xml`, volatile, headers: { 'X-Office': account } } })
+  configure('A')
+  server.give(zillowFeed(all))
+  for (let runs = 1; runs <= 2; runs++) await world.run()
+  configure('B')
+  for (let runs = 1; runs <= 2; runs++) expect((await world.run()).result).toBe('ok')
+  expect(server.statuses).toEqual([200, 304, 200, 304])
+})
+
 describe.each([
   ['over HTTP, with 304', true],
   ['as the same file', false],
