@@ -31,7 +31,10 @@ export async function statusCommand(
     }
     const left = await leftBehind(app)
     const statuses = await Promise.all(
-      feeds.map(async (feed) => ({ ...(await statusOf(app, app.reader(), feed)), left })),
+      feeds.map(async (feed) => ({
+        ...(await statusOf(app, app.reader(), feed)),
+        left: left.map(({ what: _, ...one }) => one),
+      })),
     )
     if (options.format === 'json') app.doors.out.document(statuses.length === 1 ? statuses[0] : statuses, jsonDocument)
     else app.doors.out.write([...(await restarts(app)), ...statuses.map(written), ...left.map(leftInWords)].join('\n'))
@@ -44,25 +47,38 @@ function problemInWords({ feed, what, text }: Unready): string {
   return `${feed === null ? '' : `${feed}: `}${text}${now}\n`
 }
 
-/** What feeds left in the store that are no longer in the configuration. */
+/** What feeds left in the store that are no longer in the configuration, or fill another chatbot now. */
 async function leftBehind(app: App) {
   const { snapshot, runs, holds } = app.reader()
-  const gone = (await runs.feeds()).filter((name) => !app.config.feeds.some((feed) => feed.name === name))
   const left = await Promise.all(
-    gone.map(async (feed) => ({ feed, chatbots: await snapshot.chatbots(feed), holds: await holds.count(feed) })),
+    (await runs.feeds()).map(async (feed) => {
+      const now = app.config.feeds.find(({ name }) => name === feed)?.chatbot ?? null
+      const chatbots = (await snapshot.chatbots(feed)).filter(({ chatbot }) => chatbot !== now)
+      return { feed, now, chatbots, holds: now === null ? await holds.count(feed) : 0 }
+    }),
   )
   return left
     .filter(({ chatbots, holds: held }) => chatbots.length + held > 0)
-    .map((one) => ({ ...one, todo: whatToDo(one.feed) }))
+    .map(({ now, ...one }) => ({ ...one, what: whatHappened(one.feed, now), todo: whatToDo(one.feed, now) }))
 }
 
-const whatToDo = (feed: string): string =>
-  `Nothing is done with them. If a feed of another name has them now, write there: formerly: [${feed}]; else put ${feed} back, or delete them on the chatbot`
+const whatHappened = (feed: string, chatbot: string | null): string =>
+  chatbot === null
+    ? `${printable(feed)} is no longer in the configuration`
+    : `${printable(feed)} fills chatbot ${printable(chatbot)} now`
 
-function leftInWords({ feed, chatbots, holds, todo }: Awaited<ReturnType<typeof leftBehind>>[number]): string {
+function whatToDo(feed: string, chatbot: string | null): string {
+  const todo =
+    chatbot === null
+      ? `If a feed of another name has them now, write there: formerly: [${feed}]; else put ${feed} back, or`
+      : 'Give the feed that chatbot back, or'
+  return `Nothing is done with them. ${todo} delete them on the chatbot`
+}
+
+function leftInWords({ what, chatbots, holds, todo }: Awaited<ReturnType<typeof leftBehind>>[number]): string {
   const listings = chatbots.map((one) => `${one.listings} listings in chatbot ${printable(one.chatbot)}`)
   if (holds > 0) listings.push(`${holds} held`)
-  return `${styleText('bold', `${printable(feed)} is no longer in the configuration`)}\n  left: ${listings.join(', ')}\n  ${todo}\n`
+  return `${styleText('bold', what)}\n  left: ${listings.join(', ')}\n  ${todo}\n`
 }
 
 /** A daemon that is started again and again, as a line. */

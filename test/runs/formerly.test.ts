@@ -191,6 +191,18 @@ function renamedIn(before: ReadonlyMap<string, Rows>): Map<string, Rows> {
   return new Map([...before].map(([name, rows]) => [name, rows.map(rename)]))
 }
 
+test.each([
+  ['north', { north: { ...north, chatbot: 'SN-2' } }],
+  ['oslo', renamed({ chatbot: 'SN-2' })],
+])('what a feed left in another chatbot is named by status: %s', async (name, feeds) => {
+  await load()
+  world.configure(feeds)
+  expect((await world.executed('sync')).status).toBe(0)
+  expect((await world.executed('status')).stdout).toContain(
+    `${name} fills chatbot SN-2 now\n  left: 12 listings in chatbot SN-1\n  Nothing is done with them. Give the feed that chatbot back, or delete them on the chatbot\n`,
+  )
+})
+
 test('a feed that left the configuration is named by status, with what it left and what to do', async () => {
   await load()
   world.deliver(zillowFeed(all.slice(6)))
