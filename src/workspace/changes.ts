@@ -36,13 +36,15 @@ export function createPlan(
   { isSeen, isDelivered }: Pick<Workspace, 'isSeen' | 'isDelivered'>,
 ) {
   let sides: Sides | null = null
-  const add = database.prepare('INSERT INTO change (kind, key, change, home, remembered) VALUES (?, ?, ?, ?, ?)')
+  const add = database.prepare(
+    'INSERT INTO change (kind, key, change, home, number, remembered) VALUES (?, ?, ?, ?, ?, ?)',
+  )
   const addAll = inOneGo(database, (added: readonly Planned[]) => {
     for (const { change, remembered } of added) {
       const { absence, heldSince, counted } = remembered
       const isNothing = absence === null && heldSince === null && counted.length === 0
       const memory = isNothing ? null : JSON.stringify(remembered)
-      add.run(change.kind, change.mlsNumber, JSON.stringify(change), homeOfPair(change), memory)
+      add.run(change.kind, change.mlsNumber, JSON.stringify(change), homeOfPair(change), numberOfPair(change), memory)
     }
   })
 
@@ -149,7 +151,7 @@ export function createPlan(
     addBookkeeping: inOneGo(database, (entries: readonly Bookkeeping[]) => {
       for (const entry of entries) {
         if (entry.op === 'unreadable')
-          add.run('reject', entry.key, JSON.stringify({ why: entry.why }), entry.home, null)
+          add.run('reject', entry.key, JSON.stringify({ why: entry.why }), entry.home, null, null)
         else addEntry.run(JSON.stringify(entry))
       }
     }),
@@ -169,6 +171,17 @@ function homeOfPair(change: Change): string | null {
   return held !== null && 'home' in held ? held.home : null
 }
 
+/** The number of what may be such a half and has no address, as it is under every spelling; null: it is none, or has one. */
+function numberOfPair(change: Change): string | null {
+  const held = change.kind === 'hold' ? change.action : change
+  const isGone =
+    held?.kind === 'delete' || held?.kind === 'forget' || (change.kind === 'hold' && change.held === 'delete')
+  const isHalf = isGone || change.kind === 'create' || isUnwritten(change)
+  if (!isHalf || (homeOfPair(change) ?? '') !== '') return null
+  const plain = change.mlsNumber.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '')
+  return (/(\d{3,})\D*$/.exec(plain)?.[1] ?? plain).replace(/^0+/, '')
+}
+
 /** A record that can't be read is no change, but may be the other half of one. */
 const isChange = "kind <> 'reject'"
 
@@ -183,10 +196,12 @@ const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.
 
 /**
  * Of a home with n deletes and m creates the first of each are paired, in plan order: what can't be carried out now behind what can,
- * and with nothing of its like; and what the list lacks last, which is paired with nothing that can't be carried out. Homes without an address are paired
- * only with such deletes, and only where the like happens to a home that has one.
+ * and with nothing of its like; and what the list lacks last, which is paired with nothing that can't be carried out. Homes without an address are told by
+ * their number, where it is only spelled otherwise; else they are paired only with deletes that can't be carried out, and only where the like happens to a home that has one.
  */
 const pairing = `
+UPDATE change SET home = '#' || number WHERE number IN (
+  SELECT number FROM change WHERE number IS NOT NULL GROUP BY number HAVING max(home IS NULL) AND max(home = ''));
 CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home IS NOT NULL;
 WITH numbered AS (
   SELECT seq, comes, isMissing, isStuck, home,

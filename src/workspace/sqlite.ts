@@ -112,6 +112,7 @@ CREATE TABLE change (
   key TEXT NOT NULL,
   change TEXT NOT NULL,
   home TEXT,
+  number TEXT,
   pair INTEGER NOT NULL DEFAULT 0,
   remembered TEXT,
   weighed TEXT,

@@ -756,6 +756,19 @@ describe('homes under other MLSNumbers', () => {
     expect(addresses().toSorted()).toEqual(before)
   })
 
+  test('without an address are told by their number, which is only spelled otherwise', async () => {
+    const hidden = forty.map((one) => ({ ...one, street: 'Undisclosed', unit: '' }))
+    const zeros = (count: number) => changed(count, (one) => ({ ...one, mlsNumber: `00${one.mlsNumber}` }), hidden)
+    await loaded(hidden)
+    expect(await night(zeros(8))).toMatchObject({ result: 'ok', counts: { create: 8, delete: 8, hold: 0 } })
+    const all = zeros(28)
+    const report = await night(all)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
+    expect(notes(report)).toContain('20 of 40 homes came under other MLSNumbers')
+    await nights(3, all)
+    expect(there()).toEqual(keys(all))
+  })
+
   test('count over 24 hours', async () => {
     await loaded(forty)
     expect(await night(changed(8, renumbered, forty))).toMatchObject({ result: 'ok' })

@@ -249,7 +249,8 @@ const unrecognisable: Rule = (seen, limits) => {
 /** What the chatbot shows is not the feed's word, and is asked separately. */
 const chatbot: Rule = (seen, limits) => {
   const { missing, strange, editedAgain, otherKeys } = seen
-  const ours = seen.ours + missing
+  // What is there under a strange number counts already.
+  const ours = seen.ours + Math.max(0, missing - strange)
   const most = allowed({ ...seen, ours }, limits)
   // What is missing here and strange there is one listing, which the service spells its own way: one is enough.
   const isRespelled = missing > 0 && strange > 0
