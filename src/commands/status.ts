@@ -33,7 +33,7 @@ export async function statusCommand(
     const statuses = await Promise.all(
       feeds.map(async (feed) => ({
         ...(await statusOf(app, app.reader(), feed)),
-        left: left.map(({ what: _, ...one }) => one),
+        left: left.map(({ feed: name, chatbots, holds, todo }) => ({ feed: name, chatbots, holds, todo })),
       })),
     )
     if (options.format === 'json') app.doors.out.document(statuses.length === 1 ? statuses[0] : statuses, jsonDocument)

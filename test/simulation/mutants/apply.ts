@@ -31,8 +31,22 @@ export const applyMutants: readonly Mutant[] = [
     name: 'a create without answer is done although a look-up lacks it',
     test: 'test/runs/doubts.test.ts › nor that %s did, whose answer was lost',
     file: 'src/apply/calls.ts',
-    from: 'if (isNew ? shown.length === 1 : arrived)',
+    from: 'if (isMade || arrived)',
     to: 'if (isNew || arrived)',
+  },
+  {
+    name: "a create without answer is done by another store's listing",
+    test: "test/runs/two-stores.test.ts › a create without answer is not done by the other's listing, which the list hid: what the feed says follows",
+    file: 'src/apply/calls.ts',
+    from: ' && !isOfAnotherRun(context, shown[0])',
+    to: '',
+  },
+  {
+    name: 'what is refused of an update beside a held fact is sent in each run',
+    test: 'test/runs/faults.test.ts › so it is where another fact of it is held: what goes out is the same, until the fact is let go',
+    file: 'src/apply/calls.ts',
+    from: 'if (withheld.length === 0) return null',
+    to: 'return null',
   },
   {
     name: 'a delete that may land late is forgotten',
@@ -147,7 +161,7 @@ export const applyMutants: readonly Mutant[] = [
     name: 'a mark of an earlier write tells nothing',
     test: 'test/runs/look-at-written.test.ts › a field that was to be cleared, and that an ignored update left, is no form either: the mark tells',
     file: 'src/apply/look-at-written.ts',
-    from: 'fields.length > 0 && isOfEarlierWrite(context, shown)',
+    from: 'fields.length > 0 && isOfAnotherRun(context, shown)',
     to: 'false',
   },
   {

@@ -3,6 +3,34 @@ import type { Mutant } from './mutant.ts'
 
 export const planMutants: readonly Mutant[] = [
   {
+    name: 'an edit that is kept is the form in which a listing is shown',
+    test: 'test/runs/policies.test.ts › another one than keep since: what was left as it is is seen again',
+    file: 'src/plan/present.ts',
+    from: "if (fields.length > 0 && !isUnseen(mine)) notes.push({ op: 'kept', key })\n  else if (",
+    to: 'if (',
+  },
+  {
+    name: 'homes without an address are not told by their number',
+    test: 'test/runs/guard.test.ts › without an address are told by their number, which is only spelled otherwise',
+    file: 'src/workspace/changes.ts',
+    from: 'const isHalf = isGone ||',
+    to: 'const isHalf = false && isGone ||',
+  },
+  {
+    name: 'what a clock that was ahead noted of calls stays as it is',
+    test: 'test/runs/unanswered.test.ts › under a clock that was a year ahead: it waits for `settle` from when the clock is right, and no year',
+    file: 'src/store/set-back.ts',
+    from: "'put_right_at', 'flight_at', 'missed_at'",
+    to: "'put_right_at'",
+  },
+  {
+    name: 'validators are taken along to other headers',
+    test: 'test/runs/unchanged.test.ts › what another account is given is asked for without the validators of the one before',
+    file: 'src/app/wire.ts',
+    from: '[String(identity), ...Object.entries(transport.headers).flat()]',
+    to: '[String(identity)]',
+  },
+  {
     name: 'delete by absence from an incomplete delivery',
     file: 'src/plan/proof.ts',
     from: 'if (!delivery.complete) return none(',
