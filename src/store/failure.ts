@@ -25,7 +25,7 @@ function sentence(code: string, message: string): string | null {
 
 /** What is wrong with a file that must not be used, and what to do; it is never made anew by itself. */
 export function damaged(what: string): string {
-  return `the store is damaged: ${what}. Nothing was changed. Move the file aside and restore a backup, or start with a new store: listings marked as a feed's are then found again on the service`
+  return `the store is damaged: ${what}. Stop the daemon. Move the file aside and restore a backup, or start with a new store: listings marked as a feed's are then found again on the service`
 }
 
 /** Of a store that another program has written to. */
