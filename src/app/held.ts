@@ -69,7 +69,9 @@ function endOf(
   const about = { feed: name, timezone, confirm: plan.limits.confirm, now }
   const end = endInWords(count, isOfList ? 'listed again' : 'confirmed', ending, about)
   const wait = count === 1 ? 'it waits' : 'they wait'
-  return isOfList && refused === 0 ? `${end}; if the keys to the service were changed, ${wait} for you` : end
+  return isOfList && refused === 0 && about.confirm !== null
+    ? `${end}; if the keys to the service were changed, ${wait} for you`
+    : end
 }
 
 /** What is held of one listing: "delete M-1041: 101 Olive Street, Ames, for sale, $180,000; since Mon 31 Mar 02:00; gone from the feed". */

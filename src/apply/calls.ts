@@ -115,6 +115,8 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
     if (change.kind === 'create' && change.unseen) return void (await updateOne(context, stored, []))
   }
   const sent = await outgoingOf(context, change)
+  const refusal = await refusalOf(context, change, sent)
+  if (refusal !== null) return record(context, stored, 'skipped', refusal)
   await sendCreate(context, stored, sent)
 }
 

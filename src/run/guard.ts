@@ -4,12 +4,11 @@ import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
-import { judge, waitOf } from '../plan/guard/guard.ts'
+import { isOf, judge, waitOf } from '../plan/guard/guard.ts'
 import type { Beside, Verdict } from '../plan/guard/guard.ts'
 import { partOf } from '../plan/guard/hold.ts'
 import type { Ends, HeldPart } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
-import { standingOf } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
 import type { Seen, Trip } from '../plan/guard/rules.ts'
 import { countsInWords, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
@@ -65,7 +64,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isFirstLoad = past.isFirstLoad && settings.lostUntil === null
   const seen = seenIn(feed, past, plan, isFirstLoad)
   const found = limits.isOff ? [] : tripsOf(seen, limits)
-  const policy = healed(workspace, past, plan)
+  const policy = { ...plan.policy, healed: found.length === 0 ? healedOf(workspace, past, plan) : new Set<HeldPart>() }
   const { holding, refused, kept, letGo } = holdBack(workspace, found, policy)
   const about: About = {
     feed: feed.name,
@@ -155,16 +154,21 @@ type Held = Record<ActionKind, number>
 
 const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forget: 0 })
 
-/** Where this delivery says otherwise of most of what was held the feed is right again: the rest is as good as any other change. */
-function healed(workspace: Workspace, past: Past, { policy, untold }: Plan): Policy {
-  let still = untold.waiting
-  if (policy.keeps === 'clocks' && past.waiting > 0)
+/**
+ * The kinds of hold of most of whose listings this delivery says otherwise, and no rule finds anything: the feed is right again, and
+ * what is left of them is as good as any other change. What leaves, or would change in another way, does not tell so.
+ */
+function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }: Plan): Set<HeldPart> {
+  const clocks = policy.keeps === 'clocks' && delivery.mode === 'full' ? [...past.clocks] : []
+  const still = new Map<HeldPart, number>()
+  if (clocks.length > 0)
     workspace.turn('remembered', (action, { remembered }) => {
-      const standings = remembered.holds.map(({ part }) => standingOf(remembered, action, part, policy))
-      if (standings.some(({ is, record }) => record !== null && is !== 'approved')) still++
+      const isGone = action.kind === 'delete' || action.kind === 'forget'
+      for (const { part } of remembered.holds)
+        if (isOf(action, part) || (isGone && part.startsWith('update'))) still.set(part, (still.get(part) ?? 0) + 1)
       return null
     })
-  return policy.keeps === 'clocks' && still * 2 <= past.waiting ? { ...policy, keeps: 'refused' } : policy
+  return new Set(clocks.flatMap(([part, held]) => (((still.get(part) ?? 0) + untold.waiting) * 2 <= held ? part : [])))
 }
 
 /** Gives what each accident holds, in the order of the rules. */

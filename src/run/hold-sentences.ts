@@ -69,7 +69,8 @@ export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>
   }
   const but = refused === 0 ? '' : `, but for ${refused} that ${refused === 1 ? 'was' : 'were'} refused`
   const go = isOne ? 'it goes by itself' : 'they go by themselves'
-  if (isOfList && clock !== null) return `${go} once another complete list, an hour later or more, says the same${but}`
+  if (isOfList && clock !== null && confirm !== null)
+    return `${go} once another complete list, an hour later or more, says the same${but}`
   if (confirm === null || clock === null) return `${isOne ? 'it waits' : 'they wait'} for you${but}`
   if (last + confirm <= now) return `${go} with the next complete delivery that still says so${but}`
   const until = minuteIn(timezone, Math.max(clock + confirm, now))

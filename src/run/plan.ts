@@ -113,6 +113,7 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
     confirm: feed.plan.limits.confirm,
     isWhole: isComplete && listed.lookUps === null,
     keeps: feed.plan.limits.isOff ? 'refused' : mode === 'backfill' || !isComplete ? 'all' : clocks,
+    healed: new Set(),
     isListedAgain: !past.otherKeys && feed.plan.limits.confirm !== null,
     saysItself: (mlsNumber) => delivery.own === null || !workspace.isDelivered(mlsNumber, delivery.own),
     contentOf(action, part) {

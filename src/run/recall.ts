@@ -4,6 +4,7 @@ import { dayIn } from '../core/zone.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Stamp } from '../core/mark.ts'
 import type { LastDelivery, SavedValidators, StoreReader, Writer } from '../store/store.ts'
+import type { HeldPart } from '../plan/guard/hold.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** What the store knows of a feed as a run of it begins. */
@@ -31,6 +32,8 @@ export interface Past {
   validators: SavedValidators | null
   /** How much the guard holds and nobody has let go. */
   waiting: number
+  /** Of how many listings it holds what goes by itself, by kind. */
+  clocks: ReadonlyMap<HeldPart, number>
   /** The last delivery was held as older than the one before. */
   isOlder: boolean
   /** The last complete delivery was read by another mapping, time zone or encoding, or other fields moved by themselves. */
@@ -96,6 +99,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     isEmpty: isNew && (await snapshot.isEmpty(chatbot, name)),
     validators: saysTheSame ? validators : null,
     waiting: await holds.waiting(name, now),
+    clocks: await holds.clocks(name, now),
     isNewMapping: known.mapping !== null && known.mapping !== mapping.version,
     isOlder: await holds.isHeldBy(name, 'older', now),
     forms: new Set(await learnt.forms(name)),

@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3'
 import type { Home } from '../core/home.ts'
 import { compareKeys } from '../core/listing.ts'
 import { asking } from '../plan/guard/hold.ts'
-import type { Decision } from '../plan/guard/hold.ts'
+import type { Decision, HeldPart } from '../plan/guard/hold.ts'
 import { column } from './connection.ts'
 import { inTransactions, promised } from './door.ts'
 import type { Connection, Writes } from './door.ts'
@@ -32,10 +32,14 @@ const isOver = "decision = 'approved' AND decided_at <= @expired"
 export const decisionNow = `CASE WHEN ${isOver} THEN NULL ELSE decision END AS decision`
 /** A rule holds it, and no approval lets it go. */
 const waits = `feed = @feed AND rules <> '[]' AND (decision IS NOT 'approved' OR ${isOver})`
+/** It goes by itself once the feed has said it for long enough. */
+export const hasClock = "hold.clock IS NOT NULL AND hold.ends = 'confirmed'"
 const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
     VALUES (@feed, @key, @part, @content, @why, @home, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
 /** What a delivery that is not believed leaves as it is: what it asks about itself has no clock. */
 export const lasts = "(coalesce(hold.decision = 'refused', false) OR hold.clock IS NOT NULL)"
+/** What only asked before has been said since it is held. */
+export const asSaid = 'CASE WHEN excluded.clock IS NOT NULL THEN hold.since END'
 /** The very same hold: what it would do has not changed meanwhile. */
 const isSame = '(content IS NULL OR content = excluded.content)'
 
@@ -57,6 +61,9 @@ export function createHolds(connection: Connection): Holds {
   )
   const count = column<number>(database, `SELECT count(DISTINCT key) FROM hold WHERE feed = ? AND ${isHeld}`)
   const waiting = column<number>(database, `SELECT count(DISTINCT key) FROM hold WHERE ${waits}`)
+  const clocks = database.prepare<[{ feed: string; expired: number }], { part: HeldPart; listings: number }>(
+    `SELECT part, count(*) AS listings FROM hold WHERE ${waits} AND part <> '' AND ${hasClock} GROUP BY part`,
+  )
   const heldBy = column<number>(
     database,
     `SELECT 1 FROM hold WHERE ${waits} AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value = @rule) LIMIT 1`,
@@ -76,7 +83,7 @@ export function createHolds(connection: Connection): Holds {
   const hold = database.prepare(`INSERT ${newHold}
     ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, home = @home, ends = @ends, current = 1,
       rules = iif(@isRefused AND rules <> '[]', rules, excluded.rules),
-      since = iif(${isSame}, since, @now), clock = iif(${isSame}, coalesce(clock, excluded.clock), excluded.clock),
+      since = iif(${isSame}, since, @now), clock = iif(${isSame}, coalesce(clock, ${asSaid}), excluded.clock),
       decision = iif(${isSame}, decision, NULL), content = @content
       WHERE @isBelieved OR NOT (${lasts}) OR ${isSame}`)
   // A delivery or list that is not whole says nothing about what was held before.
@@ -125,6 +132,8 @@ export function createHolds(connection: Connection): Holds {
       },
       count: (feed) => count.get(feed)!,
       waiting: (feed, now) => waiting.get({ feed, expired: now - approvalLasts })!,
+      clocks: (feed, now) =>
+        new Map(clocks.all({ feed, expired: now - approvalLasts }).map(({ part, listings }) => [part, listings])),
       waitingByRule: (feed, now) =>
         new Map(byRule.all({ feed, expired: now - approvalLasts }).map(({ rule, listings }) => [rule, listings])),
       isHeldBy: (feed, rule, now) => heldBy.get({ feed, rule, expired: now - approvalLasts }) !== undefined,

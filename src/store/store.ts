@@ -223,6 +223,8 @@ export interface HoldsReader {
   count(feed: string): Promise<number>
   /** Of how many listings a rule of the guard holds something that nobody has approved. */
   waiting(feed: string, now: number): Promise<number>
+  /** Of how many listings such a part is held that goes by itself once its time has come. */
+  clocks(feed: string, now: number): Promise<ReadonlyMap<HeldPart, number>>
   /** Whether this rule holds any of that. */
   isHeldBy(feed: string, rule: RuleName, now: number): Promise<boolean>
   /** Tells what can be approved now from what can be at another time. */

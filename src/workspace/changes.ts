@@ -94,6 +94,11 @@ export function createPlan(
     throw new Error(`The plan has a change of ${mlsNumber} by absence without a proof: ${proof.why}`)
   }
 
+  database.function(
+    'isSpelledAlike',
+    { deterministic: true },
+    (one: string, other: string) => +isSpelledAlike(one, other),
+  )
   const pair = inOneGo(database, () => database.exec(pairing))
   const rewrite = database.prepare('UPDATE change SET kind = ?, change = ?, weighed = ? WHERE seq = ?')
   const rewriteAll = inOneGo(database, (turned: readonly Rewritten[]) => {
@@ -171,15 +176,23 @@ function homeOfPair(change: Change): string | null {
   return held !== null && 'home' in held ? held.home : null
 }
 
-/** The number of what may be such a half and has no address, as it is under every spelling; null: it is none, or has one. */
+/** The number of what may be such a half and has no address, without what may be spelled otherwise; null: it is none, or has one. */
 function numberOfPair(change: Change): string | null {
   const held = change.kind === 'hold' ? change.action : change
   const isGone =
     held?.kind === 'delete' || held?.kind === 'forget' || (change.kind === 'hold' && change.held === 'delete')
   const isHalf = isGone || change.kind === 'create' || isUnwritten(change)
   if (!isHalf || (homeOfPair(change) ?? '') !== '') return null
-  const plain = change.mlsNumber.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '')
-  return (/(\d{3,})\D*$/.exec(plain)?.[1] ?? plain).replace(/^0+/, '')
+  return change.mlsNumber
+    .toUpperCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '')
+    .replace(/^0+/, '')
+}
+
+/** Whether two such numbers are one, but for a prefix. A digit before it makes another number. */
+function isSpelledAlike(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+  return long.endsWith(short) && !/\d/.test(long.at(-short.length - 1) ?? '')
 }
 
 /** A record that can't be read is no change, but may be the other half of one. */
@@ -200,8 +213,12 @@ const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.
  * their number, where it is only spelled otherwise; else they are paired only with deletes that can't be carried out, and only where the like happens to a home that has one.
  */
 const pairing = `
-UPDATE change SET home = '#' || number WHERE number IN (
-  SELECT number FROM change WHERE number IS NOT NULL GROUP BY number HAVING max(home IS NULL) AND max(home = ''));
+CREATE INDEX IF NOT EXISTS change_by_number ON change (substr(number, -4)) WHERE number IS NOT NULL;
+UPDATE change SET home = alike.home FROM (
+  SELECT gone.seq AS gone, comes.seq AS comes, '#' || gone.seq AS home FROM change AS gone JOIN change AS comes
+    ON substr(comes.number, -4) = substr(gone.number, -4) AND isSpelledAlike(comes.number, gone.number)
+    WHERE gone.home IS NULL AND gone.number IS NOT NULL AND comes.home = '' AND comes.number IS NOT NULL) AS alike
+WHERE change.seq IN (alike.gone, alike.comes);
 CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home IS NOT NULL;
 WITH numbered AS (
   SELECT seq, comes, isMissing, isStuck, home,

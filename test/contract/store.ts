@@ -963,14 +963,14 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect((await holds.held('north', now))[0].decision).toBeNull()
       })
 
-      it('begin their clock with the first rule that lets go by itself, and keep it while one asks', async () => {
+      it('have a clock from when they were held first, once a rule lets go by itself, and keep it while one asks', async () => {
         const asking = newHeld('A', 'delete', { ends: 'never' })
         await hold([asking])
         expect(await heldNow()).toEqual([['A', 'delete', now, null]])
         await hold([newHeld('A', 'delete')], now + hour)
-        expect(await heldNow()).toEqual([['A', 'delete', now, now + hour]])
+        expect(await heldNow()).toEqual([['A', 'delete', now, now]])
         await hold([asking], now + 2 * hour)
-        expect(await heldNow()).toEqual([['A', 'delete', now, now + hour]])
+        expect(await heldNow()).toEqual([['A', 'delete', now, now]])
         await hold([{ ...asking, part: { ...asking.part!, content: 'other' } }], now + 3 * hour)
         expect(await heldNow()).toEqual([['A', 'delete', now + 3 * hour, null]])
       })
@@ -1659,6 +1659,21 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
           newHeld('A', 'delete'),
           newHeld('B', 'delete', b),
           newHeld('B', 'update price', { rules: ['facts'] }),
+          newHeld('D', 'update price', { rules: ['chatbot'], ends: 'listed again' }),
+          newHeld('E', 'delete', { rules: ['older'], ends: 'never' }),
+          lacking('C'),
+        ])
+        expect(await holds.clocks('north', now)).toEqual(
+          new Map([
+            ['delete', 2],
+            ['update price', 1],
+          ]),
+        )
+        await hold([])
+        await hold([
+          newHeld('A', 'delete'),
+          newHeld('B', 'delete', b),
+          newHeld('B', 'update price', { rules: ['facts'] }),
           lacking('C'),
         ])
         expect(await holds.waitingByRule('north', now)).toEqual(
@@ -1679,6 +1694,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         // The first listings, each whole.
         expect((await holds.held('north', now, { most: 2 })).map(({ mlsNumber }) => mlsNumber)).toEqual(['A', 'B', 'B'])
         expect(await holds.decide('north', 'approved', 'anna', now, null)).toBe(2)
+        expect(await holds.clocks('north', now)).toEqual(new Map())
         expect(await holds.waitingByRule('north', now)).toEqual(new Map())
         expect((await holds.waitingByRule('north', now + 31 * day)).get('leaving')).toBe(2)
       })

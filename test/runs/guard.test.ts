@@ -337,6 +337,45 @@ describe('what is held', () => {
     expect(await night(otherwise(office))).toMatchObject({ result: 'ok', counts: { hold: 0 } })
   })
 
+  describe('is nothing that another kind of hold, or another night, tells to be right again', () => {
+    const forty = homes(1, 40)
+    const wrong = (count: number, some: readonly Home[] = forty, times = 100): Home[] =>
+      changed(count, (one) => ({ ...one, price: one.price * times }), some)
+    test.each<[string, readonly Home[][], number]>([
+      ['an empty file between them', [wrong(9), [], wrong(8)], 8],
+      ['as many are missing, and come back', [wrong(9).slice(0, 28), wrong(8)], 8],
+      ['more new ones change each night', [[...wrong(9), ...homes(101, 131)], wrong(8)], 8],
+      ['half of them are sold', [wrong(12), wrong(12).slice(6)], 6],
+      [
+        'half of them are wrong in another way',
+        [wrong(12), [...wrong(4, forty.slice(0, 4), 10), ...wrong(4, forty.slice(4))]],
+        4,
+      ],
+      ['others leave at once', [wrong(20), wrong(8).slice(0, 28)], 8],
+    ])('%s', async (_, deliveries, held) => {
+      await loaded(forty)
+      for (const delivery of deliveries.slice(0, -1)) await night(delivery)
+      const report = await night(deliveries.at(-1)!)
+      expect(report.result).toBe('held')
+      const prices = report.holds.filter(({ rule, keys: of }) => rule === 'facts' && of.length > 0)
+      expect(prices.flatMap(({ keys: of }) => of)).toHaveLength(held)
+    })
+  })
+
+  test('that every delivery said while the whole of it was asked about goes with the next that says so', async () => {
+    const ten = homes(1, 10)
+    await loaded(ten)
+    const bare = (some: readonly Home[]): Home[] => some.map((one) => ({ ...one, photos: 0 }))
+    await nights(2, bare(ten.slice(2)))
+    expect((await nights(3, bare(ten.slice(3)))).holds.map(({ rule }) => rule)).toEqual(['unrecognisable'])
+    expect(await night(ten.slice(4))).toMatchObject({
+      result: 'held',
+      counts: { hold: 4 },
+      holds: [{ rule: 'leaving' }],
+    })
+    expect((await night(ten.slice(4))).counts).toMatchObject({ delete: 3, hold: 1 })
+  })
+
   test('goes where the feed says otherwise of most of it, as it is right again', async () => {
     const forty = homes(1, 40)
     await loaded(forty)
@@ -767,6 +806,14 @@ describe('homes under other MLSNumbers', () => {
     expect(notes(report)).toContain('20 of 40 homes came under other MLSNumbers')
     await nights(3, all)
     expect(there()).toEqual(keys(all))
+    // Another office is none of it.
+    const numbered = (letter: string): Home[] =>
+      all.map((one, i) => ({ ...one, mlsNumber: `${letter}-${1001 + i}`, price: one.price + 1000 * i }))
+    await nights(5, numbered('N'))
+    await world.approve()
+    await nights(5, numbered('N'))
+    expect(there()).toEqual(keys(numbered('N')))
+    expect((await nights(5, numbered('S'))).holds.map(({ rule }) => rule)).toContain('unrecognisable')
   })
 
   test('count over 24 hours', async () => {
@@ -1612,6 +1659,9 @@ describe("what the chatbot's list lacks", () => {
       expect(report).toMatchObject({ result: 'held', counts: { create: 0, hold: 5 } })
       expect(notes(report)).toContain('Held: 5 creates. They wait for you; now: listing-sync approve north')
     }
+    expect((await world.executed('status', '--ready')).stdout).toMatch(
+      /held by chatbot since .*; they wait for you; now:/,
+    )
     await world.approve()
     expect(await night(all)).toMatchObject({ result: 'ok', counts: { create: 5 } })
   })

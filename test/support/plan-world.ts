@@ -43,6 +43,7 @@ export const policy: Policy = {
   confirm: 72 * hour,
   isWhole: true,
   keeps: 'clocks',
+  healed: new Set(),
   isListedAgain: true,
   saysItself: () => true,
   contentOf: (_, part) => part,

@@ -123,8 +123,11 @@ export class Watch {
 
   /** `interval`: since the run before. `changed`: mass changes of the office so far. */
   see(ran: Ran, now: number, interval: number, changed: readonly { at: number; kind: string }[]): void {
-    const rules = new Set(isHolding(ran) ? ran.report.holds.map(nameOf) : [])
-    const fresh = [...rules].filter((rule) => !this.#before.has(rule))
+    const holds = isHolding(ran) ? ran.report.holds : []
+    const rules = new Set(holds.map(nameOf))
+    // What waits for the end of its time began before.
+    const found = new Set(holds.filter(({ numbers }) => !('waiting' in numbers)).map(nameOf))
+    const fresh = [...found].filter((rule) => !this.#before.has(rule))
     // Where nothing is carried out until somebody looks, what piles up behind it is no hold of its own.
     const isStanding = this.isAsking
     this.#before = rules

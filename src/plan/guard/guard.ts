@@ -60,7 +60,7 @@ export function judge(
   // What a rule held once waits for its own time, however few of its kind are left. Two of one home lose nothing by going together.
   const isWaiting = (part: HeldPart): boolean => {
     const { is, record } = standing(part)
-    if (is !== 'waiting' || policy.keeps === 'refused') return false
+    if (is !== 'waiting' || policy.keeps === 'refused' || policy.healed.has(part)) return false
     return policy.keeps === 'all' || (pair !== 'renumbered' && hasOwnClock(record!))
   }
   const byRule = new Set(heldBy.map(partFor))
@@ -101,9 +101,10 @@ export function judge(
   const isAsking = heldBy.some(({ ends }) => ends === 'never')
   const withEnd = (trip: Trip): HeldBy => {
     const { part, ends } = parts.find((one) => one.part === partFor(trip))!
-    const isRefused = standing(part).is === 'refused'
+    const { is, record } = standing(part)
+    const isRefused = is === 'refused'
     const waits = isAsking || isRefused || (ends === 'listed again' && !policy.isListedAgain)
-    return { trip, clock: waits ? null : (standing(part).record?.clock ?? policy.now), isRefused }
+    return { trip, clock: waits ? null : (record?.clock ?? record?.since ?? policy.now), isRefused }
   }
   const letGo = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is !== 'approved')
   return {

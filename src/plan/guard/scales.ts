@@ -25,6 +25,8 @@ export interface Policy {
    * when its list was like ours, nor where a person decides of all that is held.
    */
   readonly isListedAgain: boolean
+  /** Kinds of hold of which the feed is right again: what is left of them need not wait for its time. */
+  readonly healed: ReadonlySet<HeldPart>
   /** Whether the delivery itself says something of this MLSNumber; else it is what earlier deltas said, planned again with it. */
   readonly saysItself: (mlsNumber: string) => boolean
   /** What a part of an action wants, as `contentOf` has it. */

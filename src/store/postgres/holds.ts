@@ -1,6 +1,7 @@
 /** The holds on PostgreSQL: `hold` has what is held and what was decided about it, `hold_event` what became of it. */
 import { createHash } from 'node:crypto'
-import { approvalLasts, elsewhere, eventsKept, heldFrom, lasts } from '../holds.ts'
+import type { HeldPart } from '../../plan/guard/hold.ts'
+import { approvalLasts, asSaid, elsewhere, eventsKept, hasClock, heldFrom, lasts } from '../holds.ts'
 import type { HeldRow } from '../holds.ts'
 import type { HoldEvent, Holds } from '../store.ts'
 import { distinct, jsonOf } from './door.ts'
@@ -85,6 +86,15 @@ export function createHolds(door: Door): Holds {
     },
     count: (feed) => numberOf(door, `feed = $1 AND ${isHeld}`, [feed], 'DISTINCT key'),
     waiting: (feed, now) => numberOf(door, waits, [feed, now - approvalLasts], 'DISTINCT key'),
+    clocks: async (feed, now) =>
+      new Map(
+        (
+          await door.all<{ part: HeldPart; listings: number }>(
+            `SELECT part, count(*) AS listings FROM hold WHERE ${waits} AND part <> '' AND ${hasClock} GROUP BY part ORDER BY part`,
+            [feed, now - approvalLasts],
+          )
+        ).map(({ part, listings }) => [part, listings]),
+      ),
     waitingByRule: async (feed, now) =>
       new Map(
         (
@@ -144,7 +154,7 @@ export function createHolds(door: Door): Holds {
             isWhole
               ? `DO UPDATE SET why = excluded.why, home = excluded.home, ends = excluded.ends, rules = ${rules},
               current = true, since = CASE WHEN ${isSame} THEN hold.since ELSE excluded.since END,
-              clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, excluded.clock) ELSE excluded.clock END,
+              clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, ${asSaid}) ELSE excluded.clock END,
               decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content
               WHERE ${isBelieved} OR NOT ${lasts} OR ${isSame}`
               : 'DO NOTHING'
