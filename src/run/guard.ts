@@ -234,7 +234,8 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
 export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string> {
   for (const { change, weighed } of workspace.changes()) {
     const isHeld = weighed.parts.some(
-      ({ part, rules }) => rules.includes(trip.name) && (trip.fact === undefined || part === partOf(trip.fact)),
+      ({ part, rules }) =>
+        rules.includes(trip.name) && (trip.fact === undefined || part === partOf(trip.fact) || part === 'create'),
     )
     // Of two accidents of one rule, each says why in its own words.
     if (isHeld && change.why.includes(trip.label)) yield change.mlsNumber

@@ -1,7 +1,9 @@
 import { outranks } from '../apply/context.ts'
+import { batches } from '../core/batches.ts'
 import { listingAt } from '../core/listing.ts'
 import { hold, isUnwritten, noCounts, reasonOf } from '../plan/change.ts'
 import type { Action, Change, Counts, Create, Hold, Planned, Steps, Update } from '../plan/change.ts'
+import { factsBroken } from '../plan/guard/facts.ts'
 import { contentOf } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { Scales } from '../plan/guard/scales.ts'
@@ -142,6 +144,25 @@ export function inputsOf(
   }
 }
 
+/** What comes under another number is compared with what was sent last under the old one: a wrong price is wrong under any number. */
+async function noteBrokenPairs(
+  { chatbot, name }: Feed,
+  { store, workspace }: Pick<Readers, 'store' | 'workspace'>,
+  { now, today }: Past['moment'],
+): Promise<void> {
+  for (const pairs of batches(workspace.pairs(), () => 500)) {
+    const gone = pairs.map((pair) => pair.gone)
+    const before = await store.snapshot.confirmed(chatbot, name, gone)
+    const broken = pairs.flatMap((pair) => {
+      const [was, { wanted }] = [before.get(pair.gone)?.listing, pair.create]
+      if (was === undefined || !('delivered' in wanted)) return []
+      const kinds = factsBroken(was, listingAt(workspace.deliveredAt(wanted.delivered), now, today))
+      return kinds.length > 0 ? { ...pair, broken: kinds } : []
+    })
+    if (broken.length > 0) workspace.noteBroken(broken)
+  }
+}
+
 /** Walks the three sides once, streams what they come to into the workspace, and weighs what the guard's rules are about. */
 export async function decide(feed: Feed, { store, workspace }: Readers, known: Known): Promise<Plan> {
   const { past, delivery, listed } = known
@@ -194,6 +215,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
       continue
     }
     if (moves.leaving > 0 && moves.arriving > 0) {
+      await noteBrokenPairs(feed, { store, workspace }, past.moment)
       workspace.pairHomes(({ change, remembered }) => {
         const isHeld = change.kind === 'hold'
         // What comes and waits, for another reason than its grace, counts as nothing.

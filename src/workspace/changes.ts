@@ -26,6 +26,13 @@ interface ChangeRow {
 
 type Rewritten = Pick<Stored, 'seq' | 'change' | 'weighed'>
 
+interface PairRow {
+  place: number
+  gone: string
+  seq: number
+  change: string
+}
+
 interface EntryRow {
   number: number
   entry: string
@@ -99,7 +106,12 @@ export function createPlan(
     { deterministic: true },
     (one: string, other: string) => +isSpelledAlike(one, other),
   )
-  const pair = inOneGo(database, () => database.exec(pairing))
+  let arePaired = false
+  const pair = inOneGo(database, () => {
+    if (!arePaired) database.exec(pairing)
+    arePaired = true
+  })
+  const setChange = database.prepare('UPDATE change SET change = ? WHERE seq = ?')
   const rewrite = database.prepare('UPDATE change SET kind = ?, change = ?, weighed = ? WHERE seq = ?')
   const rewriteAll = inOneGo(database, (turned: readonly Rewritten[]) => {
     for (const { seq, change, weighed } of turned)
@@ -136,6 +148,15 @@ export function createPlan(
         tell({ change, remembered: memoryOf(row) })
       }
     },
+    *pairs(): ReturnType<Workspace['pairs']> {
+      pair()
+      const page = database.prepare<[number], PairRow>(onlyPairs)
+      for (const { gone, seq, change } of paged<PairRow>(pageRows, (last) => page.all(last?.place ?? 0)))
+        yield { gone, seq, create: JSON.parse(change) }
+    },
+    noteBroken: inOneGo(database, (creates: Parameters<Workspace['noteBroken']>[0]) => {
+      for (const { seq, create, broken } of creates) setChange.run(JSON.stringify({ ...create, broken }), seq)
+    }),
     turn(which: keyof typeof turned, give: Parameters<Workspace['turn']>[1]): void {
       function* given(): Generator<Rewritten> {
         for (const row of walk(turned[which])) {
@@ -204,6 +225,10 @@ const turned = {
   remembered: `(remembered IS NOT NULL OR pair > 0) AND ${isChange}`,
   paired: `pair > 0 AND ${isChange}`,
 } as const
+const onlyPairs = `SELECT gone.seq AS place, gone.key AS gone, comes.seq, comes.change FROM change AS gone
+  JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair = 1
+  WHERE gone.pair = 1 AND gone.kind <> 'create' AND gone.seq > ?
+    AND (SELECT count(*) FROM change AS one WHERE one.home = gone.home AND one.pair = 1) = 2 ORDER BY gone.seq LIMIT ${pageRows}`
 const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.change ->> '$.why') FROM change AS other
   WHERE other.home = change.home AND other.kind IN ('hold', 'reject') AND other.pair > 0 LIMIT 1) END`
 

@@ -4,7 +4,8 @@
  */
 import type { Known } from '../core/home.ts'
 import type { Delivered, Glimpse, Listing, MovingListing } from '../core/listing.ts'
-import type { Action, Bookkeeping, Change, ChangeKind, Planned } from '../plan/change.ts'
+import type { Action, Bookkeeping, Change, ChangeKind, Create, Planned } from '../plan/change.ts'
+import type { FactKind } from '../plan/guard/facts.ts'
 import type { Beside } from '../plan/guard/guard.ts'
 import type { Remembered, Weighed } from '../plan/guard/hold.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
@@ -95,6 +96,10 @@ export interface Workspace {
    * Called once, after the last `addChanges`.
    */
   pairHomes(tell: (one: Planned) => void): void
+  /** Of such pairs, where a home has but one: the MLSNumber that leaves, and the create with its number in the plan. */
+  pairs(): Iterable<{ gone: string; seq: number; create: Create }>
+  /** Notes of such creates which kinds of fact they change beyond belief against what is under the old number. */
+  noteBroken(creates: readonly { seq: number; create: Create; broken: readonly FactKind[] }[]): void
   /**
    * Replaces actions by the change that `turn` gives, with what the guard made of it; `remembered`: only those with something
    * remembered, or with a pair.

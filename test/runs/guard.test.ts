@@ -795,6 +795,28 @@ describe('homes under other MLSNumbers', () => {
     expect(addresses().toSorted()).toEqual(before)
   })
 
+  test('whose facts change with their numbers keep both, and count as what changes', async () => {
+    await loaded(forty)
+    const dear = (one: Home): Home => ({ ...one, price: one.price * 100 })
+    const feed = [...changed(8, dear, forty.slice(0, 39)), renumbered(dear(forty[39]))]
+    const report = await night(feed)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0, hold: 10 } })
+    expect(notes(report)).toContain('the price of 9 of 40 listings would change by more than 1.5 times')
+    expect(report.holds[0].keys).toHaveLength(9)
+    expect(there()).toEqual(keys(forty))
+    // It is as good under its new number once the feed has said so for long enough.
+    await nights(3, feed)
+    expect(there()).toEqual(keys(feed))
+  })
+
+  test('all of them, and wrong beside that: a person is asked, as the site would not be what it was', async () => {
+    await loaded(forty)
+    const feed = forty.map((one) => ({ ...renumbered(one), price: one.price * 100 }))
+    for (let nightsSaid = 1; nightsSaid <= 5; nightsSaid++)
+      expect((await night(feed)).holds.map(({ rule }) => rule)).toContain('unrecognisable')
+    expect(there()).toEqual(keys(forty))
+  })
+
   test('without an address are told by their number, which is only spelled otherwise', async () => {
     const hidden = forty.map((one) => ({ ...one, street: 'Undisclosed', unit: '' }))
     const zeros = (count: number) => changed(count, (one) => ({ ...one, mlsNumber: `00${one.mlsNumber}` }), hidden)

@@ -47,7 +47,10 @@ export function judge(
   policy: Policy,
 ): Verdict | null {
   const standing = (part: HeldPart): Standing => standingOf(remembered, action, part, policy)
-  const partFor = ({ fact }: Trip): HeldPart => (fact === undefined ? action.kind : partOf(fact))
+  // A home that comes under another number with a fact beyond belief keeps its old number, and with it the fact.
+  const isWhole = (fact: FactKind): boolean =>
+    pair === 'renumbered' && action.kind === 'create' && action.broken.includes(fact)
+  const partFor = ({ fact }: Trip): HeldPart => (fact === undefined || isWhole(fact) ? action.kind : partOf(fact))
   const heldBy = trips.filter((trip) => {
     const before = standing(partFor(trip))
     // What was held of an update is held of the create of a listing that is gone meanwhile.
@@ -85,7 +88,8 @@ export function judge(
   const goes = (part: HeldPart): boolean => isLetGo(standing(part), 'listed again') || held.size === 0
   const released = about.filter((part) => !held.has(part) && standing(part).record !== null && goes(part))
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered') return null
-  const renumbered: readonly Counted[] = action.kind === 'delete' ? ['renumber'] : []
+  const renumbered: readonly Counted[] =
+    action.kind === 'delete' ? ['renumber'] : action.kind === 'create' ? action.broken : []
   const counted = pair === 'renumbered' ? renumbered : countsOf(action)
   // What another list alone let go of counts: the feed has not confirmed it.
   const isOpen = (part: HeldPart): boolean => !isAlong(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed')

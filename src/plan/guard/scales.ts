@@ -126,9 +126,24 @@ export class Scales {
 
   /** The action was added, and turned out to be one of a delete and a create of the same home. */
   setRenumbered(action: Action, remembered: Remembered): void {
+    if (action.kind === 'create') {
+      this.#weigh({ ...action, broken: [] }, remembered, -1)
+      return this.#weighBroken(action, remembered)
+    }
     this.#weigh(action, remembered, -1)
     if (action.kind !== 'delete' || remembered.counted.includes('renumber')) return
     if (!isLetGo(standingOf(remembered, action, 'delete', this.#policy), 'confirmed')) this.#counts.renumber++
+  }
+
+  /** The facts of a home that it changes beyond belief with its number. */
+  #weighBroken(action: Create, remembered: Remembered): void {
+    const standing = standingOf(remembered, action, 'create', this.#policy)
+    if (action.broken.length === 0 || isLetGo(standing, 'never')) return
+    this.#own.changed++
+    for (const kind of action.broken.filter((one) => !remembered.counted.includes(one))) {
+      this.#own[kind]++
+      if (!isLetGo(standing, 'confirmed')) this.#counts[kind]++
+    }
   }
 
   /** Each number leaves out what is let go of as far as its rule is concerned. */

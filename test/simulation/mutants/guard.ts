@@ -32,6 +32,13 @@ export const guardMutants: readonly Mutant[] = [
     to: 'clock = coalesce(clock, excluded.clock)',
   },
   {
+    name: 'a renumbered home is compared with nothing',
+    test: 'test/runs/guard.test.ts › whose facts change with their numbers keep both, and count as what changes',
+    file: 'src/run/plan.ts',
+    from: 'return kinds.length > 0 ? { ...pair, broken: kinds } : []',
+    to: 'return kinds.length < 0 ? { ...pair, broken: kinds } : []',
+  },
+  {
     name: 'what only asked begins its clock with the rule that has one',
     test: 'test/runs/guard.test.ts › that every delivery said while the whole of it was asked about goes with the next that says so',
     file: 'src/store/holds.ts',
