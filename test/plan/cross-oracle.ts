@@ -175,9 +175,12 @@ function notedWrong(world: World, setting: Setting, planned: Planned): string[] 
   })
 }
 
-/** It is shown in a way that is not remembered yet, or nothing undid what was put right. */
+/** It is shown in a way that is not remembered yet, and is no edit that stays; or nothing undid what was put right. */
 function isAnew(row: Row, item: Item, wanted: Content | null): boolean {
-  return wanted === row.content && (row.baseline !== itemHash(item) || row.ignored || row.undone > 0)
+  const isOther = row.baseline !== itemHash(item)
+  if (wanted === null || wanted !== row.content) return false
+  if (isOther && row.baseline !== null && !row.ignored && !isAs(item, wanted)) return false
+  return isOther || row.ignored || row.undone > 0
 }
 
 /** Holds that may stand for as long as nothing else happens: they wait for time, for another delivery, or for a person. */
