@@ -27,7 +27,10 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
   const { change } = stored
   const sent = await outgoingOf(context, change)
   const refusal = await refusalOf(context, change, sent)
-  if (refusal !== null) return no(Promise.resolve(record(context, stored, 'skipped', refusal)))
+  if (refusal !== null) {
+    record(context, stored, 'skipped', refusal)
+    return false
+  }
   const mark = marksOf(context, 'update', [stored])
   let unsettled = false
   try {

@@ -16,8 +16,8 @@ export interface Policy {
   readonly isWhole: boolean
   /**
    * What stays held though no rule asks for it now. `all`: this run can't tell whether the feed still says it; `clocks`: what was
-   * refused, and what goes by itself, until its time has come; `refused`: that alone, as the guard is off, the
-   * feed is right again, or nothing goes by itself.
+   * refused, and what goes by itself, until its time has come; `refused`: that alone, as the guard is off, or
+   * nothing goes by itself.
    */
   readonly keeps: 'all' | 'clocks' | 'refused'
   /**
