@@ -111,7 +111,6 @@ export function createPlan(
     if (!arePaired) database.exec(pairing)
     arePaired = true
   })
-  const setChange = database.prepare('UPDATE change SET change = ? WHERE seq = ?')
   const rewrite = database.prepare('UPDATE change SET kind = ?, change = ?, weighed = ? WHERE seq = ?')
   const rewriteAll = inOneGo(database, (turned: readonly Rewritten[]) => {
     for (const { seq, change, weighed } of turned)
@@ -154,9 +153,9 @@ export function createPlan(
       for (const { gone, seq, change } of paged<PairRow>(pageRows, (last) => page.all(last?.place ?? 0)))
         yield { gone, seq, create: JSON.parse(change) }
     },
-    noteBroken: inOneGo(database, (creates: Parameters<Workspace['noteBroken']>[0]) => {
-      for (const { seq, create, broken } of creates) setChange.run(JSON.stringify({ ...create, broken }), seq)
-    }),
+    noteBroken(creates: Parameters<Workspace['noteBroken']>[0]): void {
+      rewriteAll(creates.map(({ seq, create, broken }) => ({ seq, change: { ...create, broken }, weighed: unweighed })))
+    },
     turn(which: keyof typeof turned, give: Parameters<Workspace['turn']>[1]): void {
       function* given(): Generator<Rewritten> {
         for (const row of walk(turned[which])) {
@@ -199,10 +198,9 @@ function homeOfPair(change: Change): string | null {
 
 /** The number of what may be such a half and has no address, without what may be spelled otherwise; null: it is none, or has one. */
 function numberOfPair(change: Change): string | null {
-  const held = change.kind === 'hold' ? change.action : change
-  const isGone =
-    held?.kind === 'delete' || held?.kind === 'forget' || (change.kind === 'hold' && change.held === 'delete')
-  const isHalf = isGone || change.kind === 'create' || isUnwritten(change)
+  const action = change.kind === 'hold' ? change.action : change
+  // What can't be written down is no half that goes with the other.
+  const isHalf = change.kind === 'create' || action?.kind === 'delete' || action?.kind === 'forget'
   if (!isHalf || (homeOfPair(change) ?? '') !== '') return null
   return change.mlsNumber
     .toUpperCase()

@@ -13,8 +13,8 @@ export const planMutants: readonly Mutant[] = [
     name: 'homes without an address are not told by their number',
     test: 'test/runs/guard.test.ts › without an address are told by their number, which is only spelled otherwise',
     file: 'src/workspace/changes.ts',
-    from: 'const isHalf = isGone ||',
-    to: 'const isHalf = false && isGone ||',
+    from: "const isHalf = change.kind === 'create' ||",
+    to: "const isHalf = change.kind !== 'create' &&",
   },
   {
     name: 'what a clock that was ahead noted of calls stays as it is',
