@@ -337,31 +337,6 @@ describe('what is held', () => {
     expect(await night(otherwise(office))).toMatchObject({ result: 'ok', counts: { hold: 0 } })
   })
 
-  describe('is nothing that another kind of hold, or another night, tells to be right again', () => {
-    const forty = homes(1, 40)
-    const wrong = (count: number, some: readonly Home[] = forty, times = 100): Home[] =>
-      changed(count, (one) => ({ ...one, price: one.price * times }), some)
-    test.each<[string, readonly Home[][], number]>([
-      ['an empty file between them', [wrong(9), [], wrong(8)], 8],
-      ['as many are missing, and come back', [wrong(9).slice(0, 28), wrong(8)], 8],
-      ['more new ones change each night', [[...wrong(9), ...homes(101, 131)], wrong(8)], 8],
-      ['half of them are sold', [wrong(12), wrong(12).slice(6)], 6],
-      [
-        'half of them are wrong in another way',
-        [wrong(12), [...wrong(4, forty.slice(0, 4), 10), ...wrong(4, forty.slice(4))]],
-        4,
-      ],
-      ['others leave at once', [wrong(20), wrong(8).slice(0, 28)], 8],
-    ])('%s', async (_, deliveries, held) => {
-      await loaded(forty)
-      for (const delivery of deliveries.slice(0, -1)) await night(delivery)
-      const report = await night(deliveries.at(-1)!)
-      expect(report.result).toBe('held')
-      const prices = report.holds.filter(({ rule, keys: of }) => rule === 'facts' && of.length > 0)
-      expect(prices.flatMap(({ keys: of }) => of)).toHaveLength(held)
-    })
-  })
-
   test('that every delivery said while the whole of it was asked about goes with the next that says so', async () => {
     const ten = homes(1, 10)
     await loaded(ten)
@@ -828,14 +803,20 @@ describe('homes under other MLSNumbers', () => {
     expect(notes(report)).toContain('20 of 40 homes came under other MLSNumbers')
     await nights(3, all)
     expect(there()).toEqual(keys(all))
-    // Another office is none of it.
+  })
+
+  test('without an address are none where the numbers are others: another office asks', async () => {
     const numbered = (letter: string): Home[] =>
-      all.map((one, i) => ({ ...one, mlsNumber: `${letter}-${1001 + i}`, price: one.price + 1000 * i }))
-    await nights(5, numbered('N'))
-    await world.approve()
-    await nights(5, numbered('N'))
-    expect(there()).toEqual(keys(numbered('N')))
+      forty.map((one, i) => ({
+        ...one,
+        street: 'Undisclosed',
+        unit: '',
+        mlsNumber: `${letter}-${1001 + i}`,
+        price: one.price + 1000 * i,
+      }))
+    await loaded(numbered('N'))
     expect((await nights(5, numbered('S'))).holds.map(({ rule }) => rule)).toContain('unrecognisable')
+    expect(there()).toEqual(keys(numbered('N')))
   })
 
   test('count over 24 hours', async () => {

@@ -31,6 +31,24 @@ const showTwice = (some: readonly Home[]): void => {
   for (const one of some) world.standIn.seed(chatbot, [world.listing(one.mlsNumber) as never])
 }
 
+describe('is nothing that another kind of hold, or another night, tells to be right again', () => {
+  const otherwise = dear(8).map((one, i) => (i < 4 ? { ...one, price: one.price / 10 } : one))
+  test.each<[string, readonly Home[][], number]>([
+    ['an empty file between them', [dear(9), [], dear(8)], 8],
+    ['as many are missing, and come back', [dear(9).slice(0, 28), dear(8)], 8],
+    ['more new ones change each night', [[...dear(9), ...homes(101, 131)], dear(8)], 8],
+    ['half of them are sold', [dear(12), dear(12).slice(6)], 6],
+    ['half of them are wrong in another way', [dear(12), otherwise], 4],
+    ['others leave at once', [dear(20), dear(8).slice(0, 28)], 8],
+  ])('%s', async (_, deliveries, held) => {
+    for (const delivery of deliveries.slice(0, -1)) await night(delivery)
+    const report = await night(deliveries.at(-1)!)
+    expect(report.result).toBe('held')
+    const prices = report.holds.filter(({ rule, keys: of }) => rule === 'facts' && of.length > 0)
+    expect(prices.flatMap(({ keys: of }) => of)).toHaveLength(held)
+  })
+})
+
 describe('on a night on which some of it cannot be told', () => {
   test('deletes, where the service shows some listings twice', async () => {
     expect(await night(all.slice(14))).toMatchObject({ result: 'held', counts: { hold: 14 } })

@@ -47,14 +47,14 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     name: 'what leaves tells that the feed is right again',
-    test: 'test/runs/guard.test.ts › half of them are sold',
+    test: 'test/runs/waiting.slow.test.ts › half of them are sold',
     file: 'src/run/guard.ts',
     from: " || (isGone && part.startsWith('update'))",
     to: '',
   },
   {
     name: 'the feed is right again though a rule finds something',
-    test: 'test/runs/guard.test.ts › others leave at once',
+    test: 'test/runs/waiting.slow.test.ts › others leave at once',
     file: 'src/run/guard.ts',
     from: 'found.length === 0 ?',
     to: 'found.length >= 0 ?',
