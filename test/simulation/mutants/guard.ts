@@ -33,14 +33,14 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     name: 'a renumbered home is compared with nothing',
-    test: 'test/runs/guard.test.ts › whose facts change with their numbers keep both, and count as what changes',
+    test: 'test/runs/renumbered-homes.slow.test.ts › whose facts change with their numbers keep both, and count as what changes',
     file: 'src/run/plan.ts',
     from: 'return kinds.length > 0 ? { ...pair, broken: kinds } : []',
     to: 'return kinds.length < 0 ? { ...pair, broken: kinds } : []',
   },
   {
     name: 'what only asked begins its clock with the rule that has one',
-    test: 'test/runs/guard.test.ts › that every delivery said while the whole of it was asked about goes with the next that says so',
+    test: 'test/runs/holds.slow.test.ts › that every delivery said while the whole of it was asked about goes with the next that says so',
     file: 'src/store/holds.ts',
     from: 'THEN hold.since END',
     to: 'THEN excluded.clock END',
@@ -164,7 +164,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     name: 'what is held goes where fewer are left',
-    test: 'test/runs/guard.test.ts › waits for its own time where the feed puts so much of it right that no rule would hold the rest',
+    test: 'test/runs/holds.slow.test.ts › waits for its own time where the feed puts so much of it right that no rule would hold the rest',
     file: 'src/plan/guard/guard.ts',
     from: "return policy.keeps === 'all' || (pair",
     to: "return policy.keeps === 'all' || (pair === 'missing' && pair",

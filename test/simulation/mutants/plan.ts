@@ -11,7 +11,7 @@ export const planMutants: readonly Mutant[] = [
   },
   {
     name: 'homes without an address are not told by their number',
-    test: 'test/runs/guard.test.ts › without an address are told by their number, which is only spelled otherwise',
+    test: 'test/runs/renumbered-homes.slow.test.ts › without an address are told by their number, which is only spelled otherwise',
     file: 'src/workspace/changes.ts',
     from: "const isHalf = change.kind === 'create' ||",
     to: "const isHalf = change.kind !== 'create' &&",

@@ -1,0 +1,280 @@
+/** Homes that come under other MLSNumbers, many at a time: no home is ever there twice, or missing. */
+import { describe, expect, test } from 'vitest'
+import { home, homes, keys, zillowEnd, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { chatbot } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
+import {
+  playNights,
+  hour,
+  day,
+  all,
+  volatile,
+  world,
+  loaded,
+  night,
+  nights,
+  there,
+  notes,
+  rules,
+  changed,
+  renumbered,
+} from './nights.ts'
+
+playNights()
+
+describe('homes under other MLSNumbers', () => {
+  const forty = homes(1, 40)
+
+  test('nearly all: the site keeps the old ones, and what is new waits too, until it has been said for 72 hours', async () => {
+    await loaded(forty)
+    const feed = [...forty.slice(0, 39).map(renumbered), forty[39], home(99)]
+    const report = await night(feed)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 79, unchanged: 1 } })
+    expect(report.holds).toMatchObject([{ rule: 'leaving', numbers: { renumbered: 39, ours: 40, allowed: 8 } }])
+    expect(report.notes).toEqual([
+      expect.stringMatching(
+        /^39 of 40 homes came under other MLSNumbers\. Held with their old numbers until Wed 25 Nov 12:0\d; the site keeps showing them$/,
+      ),
+    ])
+    await nights(2, feed)
+    expect(there()).toEqual(keys(forty))
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 40, delete: 39 } })
+    expect(there()).toEqual(keys(feed))
+  })
+
+  test.each([
+    ['as many as may leave go at once', 8, { result: 'ok', counts: { create: 8, delete: 8, hold: 0 } }],
+    ['more wait', 9, { result: 'held', counts: { create: 0, delete: 0, hold: 18 } }],
+  ])('%s', async (_, count, expected) => {
+    await loaded(forty)
+    expect(await night(changed(count, renumbered, forty))).toMatchObject(expected)
+  })
+
+  test.each([
+    ['leading zeros', (number: string) => `00${number}`],
+    ['another case', (number: string) => number.toLowerCase()],
+    ['a prefix', (number: string) => `MLS-${number}`],
+    ['a blank', (number: string) => `${number.slice(0, 3)} ${number.slice(3)}`],
+  ])('half of them with %s: no home is ever there twice, or missing', async (_, respelled) => {
+    const addresses = (): string[] => world.listings().map((one) => `${String(one.Address)}, ${String(one.City)}`)
+    await loaded(forty)
+    const before = addresses().toSorted()
+    expect(new Set(before).size).toBe(40)
+    const feed = changed(20, (one) => ({ ...one, mlsNumber: respelled(one.mlsNumber) }), forty)
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
+    for (let nightsSaid = 1; nightsSaid < 4; nightsSaid++) {
+      expect(addresses().toSorted()).toEqual(before)
+      await night(feed)
+    }
+    expect(there()).toEqual(keys(feed))
+    expect(addresses().toSorted()).toEqual(before)
+  })
+
+  test('whose facts change with their numbers keep both, and count as what changes', async () => {
+    await loaded(forty)
+    const dear = (one: Home): Home => ({ ...one, price: one.price * 100 })
+    const feed = [...changed(8, dear, forty.slice(0, 39)), renumbered(dear(forty[39]))]
+    const report = await night(feed)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0, hold: 10 } })
+    expect(notes(report)).toContain('the price of 9 of 40 listings would change by more than 1.5 times')
+    expect(report.holds[0].keys).toHaveLength(9)
+    expect(there()).toEqual(keys(forty))
+    // It is as good under its new number once the feed has said so for long enough.
+    await nights(3, feed)
+    expect(there()).toEqual(keys(feed))
+  })
+
+  test('all of them, and wrong beside that: a person is asked, as the site would not be what it was', async () => {
+    await loaded(forty)
+    const feed = forty.map((one) => ({ ...renumbered(one), price: one.price * 100 }))
+    for (let nightsSaid = 1; nightsSaid <= 5; nightsSaid++)
+      expect((await night(feed)).holds.map(({ rule }) => rule)).toContain('unrecognisable')
+    expect(there()).toEqual(keys(forty))
+  })
+
+  test('without an address are told by their number, which is only spelled otherwise', async () => {
+    const hidden = forty.map((one) => ({ ...one, street: 'Undisclosed', unit: '' }))
+    const zeros = (count: number) => changed(count, (one) => ({ ...one, mlsNumber: `00${one.mlsNumber}` }), hidden)
+    await loaded(hidden)
+    expect(await night(zeros(8))).toMatchObject({ result: 'ok', counts: { create: 8, delete: 8, hold: 0 } })
+    const all = zeros(28)
+    const report = await night(all)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
+    expect(notes(report)).toContain('20 of 40 homes came under other MLSNumbers')
+    await nights(3, all)
+    expect(there()).toEqual(keys(all))
+  })
+
+  test('without an address are none where the numbers are others: another office asks', async () => {
+    const numbered = (letter: string): Home[] =>
+      forty.map((one, i) => ({
+        ...one,
+        street: 'Undisclosed',
+        unit: '',
+        mlsNumber: `${letter}-${1001 + i}`,
+        price: one.price + 1000 * i,
+      }))
+    await loaded(numbered('N'))
+    expect((await nights(5, numbered('S'))).holds.map(({ rule }) => rule)).toContain('unrecognisable')
+    expect(there()).toEqual(keys(numbered('N')))
+  })
+
+  test('count over 24 hours', async () => {
+    await loaded(forty)
+    expect(await night(changed(8, renumbered, forty))).toMatchObject({ result: 'ok' })
+    const ninth = await night(changed(9, renumbered, forty), hour)
+    expect(ninth).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 2 } })
+  })
+
+  test('come in a delivery that was cut: nothing is there twice, and the next one tells', async () => {
+    await loaded()
+    const feed = zillowFeed(changed(8, renumbered))
+    const report = await night(feed.replace(zillowEnd, ''))
+    expect(report).toMatchObject({ result: 'partial', counts: { create: 0, delete: 0, hold: 16 } })
+    expect(notes(await night(feed))).toContain('8 of 20 homes came under other MLSNumbers')
+    expect(there()).toEqual(keys(all))
+  })
+
+  describe('in a backfill', () => {
+    const office = homes(1, 20)
+    const feed = [...changed(8, renumbered, office), home(99)]
+    const backfill = (delivery: string): Promise<ReadReport> => {
+      world.deliver(delivery)
+      return world.run('backfill')
+    }
+    const whyOf = (report: ReadReport, { mlsNumber }: Home) =>
+      report.changes.find((one) => one.mlsNumber === mlsNumber)?.why
+
+    test('wait with their old numbers for the next sync; what is new goes', async () => {
+      await loaded(office)
+      const report = await backfill(zillowFeed(feed))
+      expect(report).toMatchObject({ result: 'ok', holds: [], notes: [], counts: { create: 1, hold: 16 } })
+      expect(whyOf(report, office[0])).toBe(
+        'absent from the feed, but a backfill deletes nothing: the next sync decides',
+      )
+      expect(whyOf(report, renumbered(office[0]))).toBe(
+        `new in the feed; its home has another MLSNumber, too: both wait for a sync that can change both (${office[0].mlsNumber}: ${whyOf(report, office[0])})`,
+      )
+      expect(there()).toEqual(keys([...office, home(99)]))
+      // More are renumbered than may be in a day: that is asked by the sync, which takes the old ones off.
+      expect(await night(feed)).toMatchObject({ result: 'held', counts: { hold: 16 } })
+      expect(await nights(3, feed)).toMatchObject({ result: 'ok', counts: { create: 8, delete: 8, hold: 0 } })
+      expect(there()).toEqual(keys(feed))
+    })
+
+    test('that was cut are there once', async () => {
+      await loaded(office)
+      const report = await backfill(zillowFeed(feed).replace(zillowEnd, ''))
+      expect(report).toMatchObject({ result: 'partial', holds: [], counts: { create: 1, hold: 16 } })
+      expect(there()).toEqual(keys([...office, home(99)]))
+    })
+
+    test('wait although they were approved, and the approval stays for the sync', async () => {
+      await loaded(office)
+      await night(feed)
+      expect(await backfill(zillowFeed(feed))).toMatchObject({ result: 'held', counts: { create: 0, delete: 0 } })
+      await world.approve()
+      expect(await backfill(zillowFeed(feed))).toMatchObject({ counts: { create: 1, delete: 0, hold: 16 } })
+      expect(there()).toEqual(keys([...office, home(99)]))
+      expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 8, delete: 8, hold: 0 } })
+    })
+
+    test('are not what leaves: a backfill of a few asks nobody', async () => {
+      await loaded(office)
+      const report = await backfill(zillowFeed(office.slice(0, 3)))
+      expect(report).toMatchObject({ result: 'ok', holds: [], counts: { unchanged: 3, hold: 17 } })
+    })
+  })
+
+  test('wait with an old one in its grace where people took the new one off, and nobody is asked', async () => {
+    const copy = renumbered(forty[0])
+    await loaded([...forty, copy], { limits: { grace: { runs: 2 } } })
+    world.standIn.remove(chatbot, copy.mlsNumber)
+    const feed = [...forty.slice(1), copy]
+    expect(await night(feed)).toMatchObject({ result: 'ok', notes: [], counts: { create: 0, hold: 2 } })
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 1, delete: 1 } })
+    expect(there()).toEqual(keys(feed))
+  })
+
+  test.each(['sync', 'backfill'] as const)(
+    'wait with an old one that an incomplete list lacks, in a %s: it may be there',
+    async (command) => {
+      await loaded()
+      world.configure({ north: { volatile } }, { attempts: 1, profile: { pageSize: 10 } })
+      world.standIn.addFault({ operations: ['List'], nth: 2, fault: { kind: 'status', status: 500 } })
+      const feed = all.map((one) => (one === all[0] || one === all[19] ? renumbered(one) : one))
+      world.clock.advance(day)
+      world.deliver(zillowFeed(feed))
+      const report = await world.run(command)
+      expect(report).toMatchObject({
+        result: 'partial',
+        holds: [],
+        remote: { complete: false, listings: 10 },
+        counts: { create: 0, hold: 4 },
+      })
+      expect(there()).toEqual(keys(all))
+      world.standIn.clearFaults()
+      expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 2, delete: 2 } })
+    },
+  )
+
+  test('wait for no end of grace: the home is there, and never twice', async () => {
+    await loaded(forty, { limits: { grace: { runs: 3 } } })
+    const report = await night([...forty.slice(0, 2).map(renumbered), ...forty.slice(3)])
+    expect(report).toMatchObject({ result: 'ok', counts: { create: 2, delete: 2, hold: 1 } })
+    expect(there()).toEqual(keys([...forty.slice(0, 2).map(renumbered), ...forty.slice(2)]))
+    // More than may be renumbered wait together, as ever.
+    const many = await night([...forty.slice(0, 20).map(renumbered), ...forty.slice(20)])
+    expect(many).toMatchObject({ result: 'held', counts: { create: 0, delete: 0 } })
+  })
+
+  test("that the chatbot's list lacks wait with their new numbers until another list says so, and then as any others", async () => {
+    await loaded(forty)
+    const listed = new Set(
+      world
+        .listings()
+        .map((one) => one['MLSNumber'])
+        .slice(-10),
+    )
+    const feed = forty.map((one) => (listed.has(one.mlsNumber) ? one : renumbered(one)))
+    world.standIn.addFault({ operations: ['List'], fault: { kind: 'hide', shown: 10 } })
+    const report = await night(feed)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, forget: 0, hold: 60 } })
+    expect(rules(report)).toContain('chatbot')
+    world.standIn.clearFaults()
+    await world.approve()
+    // What was let go in spite of the list was not let go in spite of the feed.
+    expect(rules(await night(feed))).toEqual(['leaving'])
+    expect(there()).toEqual(keys(forty))
+    await world.approve()
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 30, delete: 30 } })
+    expect(there()).toEqual(keys(feed))
+  })
+
+  test('that a look-up finds, though the list lacks them, stay alone until the next run', async () => {
+    await loaded(forty)
+    const listed = new Set(
+      world
+        .listings()
+        .map((one) => one['MLSNumber'])
+        .slice(-38),
+    )
+    const feed = forty.map((one) => (listed.has(one.mlsNumber) ? one : renumbered(one)))
+    world.standIn.addFault({ operations: ['List'], fault: { kind: 'hide', shown: 38 } })
+    const report = await night(feed)
+    expect(report).toMatchObject({ counts: { create: 2, forget: 2 }, applied: { outcomes: { done: 0, skipped: 4 } } })
+    expect(there()).toEqual(keys(forty))
+    world.standIn.clearFaults()
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 2, delete: 2 } })
+    expect(there()).toEqual(keys(feed))
+  })
+
+  test('a home whose old number is held goes at once when it comes back under a new one', async () => {
+    await loaded(forty)
+    await night(forty.slice(10))
+    const report = await night([...forty.slice(10), renumbered(forty[0])])
+    expect(report).toMatchObject({ result: 'held', counts: { create: 1, delete: 1, hold: 9 } })
+    expect(there()).toEqual(keys([...forty.slice(1), renumbered(forty[0])]))
+  })
+})
