@@ -16,8 +16,9 @@ interface Range {
 }
 export type Noted = Absence & { key: string }
 export type Entered = { key: string; what: Counted | 'left'; at: number }
-export type HeldRow = Omit<HoldRecord, 'part' | 'ends'> & {
+export type HeldRow = Omit<HoldRecord, 'part' | 'ends' | 'isOfRule'> & {
   key: string
+  rules: string
   part: HoldRecord['part'] | ''
   ends: HoldRecord['ends'] | typeof elsewhere
 }
@@ -41,7 +42,7 @@ export function createHistory(connection: Connection): AbsenceNotes {
     `SELECT key, what, max(at) AS at FROM ledger WHERE ${ofFeed} AND key > @after AND key <= @to GROUP BY key, what`,
   )
   const holds = database.prepare<[Range & { expired: number }], HeldRow>(
-    `SELECT key, part, content, since, ends, clock,
+    `SELECT key, part, content, rules, since, ends, clock,
       ${decisionNow} FROM hold WHERE feed = @feed AND ${between}`,
   )
   const since = countedSince(database)
@@ -91,8 +92,10 @@ export function historyOf(
     counted: lately.flatMap(({ what, at }) => (what === 'left' || at <= counts ? [] : [what])),
     heldSince: holding.length === 0 ? null : Math.min(...holding.map(({ since }) => since)),
     ...(holding.some(({ ends }) => ends === elsewhere) && { wasElsewhere: true }),
-    holds: holding.flatMap(({ part, content, since, ends, clock, decision }) =>
-      part === '' || ends === elsewhere ? [] : [{ part, content, since, ends, clock, decision }],
+    holds: holding.flatMap(({ part, content, rules, since, ends, clock, decision }) =>
+      part === '' || ends === elsewhere
+        ? []
+        : [{ part, content, since, ends, clock, isOfRule: rules !== '[]', decision }],
     ),
   }
 }

@@ -86,6 +86,7 @@ const recordOf = (part: HeldPart, since: number): HoldRecord => ({
   since,
   ends: 'confirmed',
   clock: since,
+  isOfRule: true,
   decision: null,
 })
 
@@ -780,7 +781,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await hold([newHeld('A', 'delete'), newHeld('A', 'update price', { ends: 'never' })], now + 3)
         await holds.decide('north', 'refused', 'Ada', now + 4, null)
         await hold([newHeld('A', 'delete'), newHeld('A', 'update price', { ends: 'never' }), lacking('A')], now + 5)
-        const held = { content: 'content', decision: 'refused' }
+        const held = { content: 'content', isOfRule: true, decision: 'refused' }
         expect(await remembered(now + 5)).toEqual([
           {
             key: 'A',
@@ -973,6 +974,9 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await heldNow()).toEqual([['A', 'delete', now, now]])
         await hold([{ ...asking, part: { ...asking.part!, content: 'other' } }], now + 3 * hour)
         expect(await heldNow()).toEqual([['A', 'delete', now + 3 * hour, null]])
+        // The list has not said so before.
+        await hold([{ ...asking, part: { ...asking.part!, content: 'other', ends: 'listed again' } }], now + 4 * hour)
+        expect(await heldNow()).toEqual([['A', 'delete', now + 3 * hour, now + 4 * hour]])
       })
 
       it('have no time to tell while a rule that asks holds anything of the listing, and say which rules hold', async () => {

@@ -49,7 +49,7 @@ const memory = (changes: Partial<Remembered> = {}): Remembered => ({ ...nothing,
 
 /** What a person decided about a delete that is held. */
 const decided = (decision: Decision | null): Remembered =>
-  memory({ holds: [{ part: 'delete', content: '', since: 7, ends: 'confirmed', clock: 7, decision }] })
+  memory({ holds: [{ part: 'delete', content: '', since: 7, ends: 'confirmed', clock: 7, isOfRule: true, decision }] })
 
 /** What the guard makes of an action that it lets go, and of one that it holds. */
 const letGo: Weighed = { parts: [], counts: ['renumber'], released: ['delete'] }

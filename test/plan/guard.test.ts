@@ -245,7 +245,15 @@ describe('what is held of a change', () => {
       { field: 'Bedrooms', from: 3, to: 4 },
     ] as const
     const create = createOf('A', { cause: 'gone-from-service', fields, broken: ['price'] })
-    const whole = { part: 'update', content: null, since: 1, ends: 'never', clock: null, decision: null } as const
+    const whole = {
+      part: 'update',
+      content: null,
+      since: 1,
+      ends: 'never',
+      clock: null,
+      isOfRule: true,
+      decision: null,
+    } as const
     const before = (decision: 'refused' | null) => ({ ...nothing, holds: [{ ...whole, decision }] })
     const withheld = { change: { kind: 'create', withheld: ['SalePrice'] } }
     expect(judged(create, changing('price', 20), null, before(null))).toMatchObject(withheld)
@@ -300,6 +308,7 @@ describe('what is held of a change', () => {
         since: now,
         ends: 'confirmed',
         clock: now,
+        isOfRule: true,
         decision: null,
         ...changes,
       } as const,
@@ -312,6 +321,13 @@ describe('what is held of a change', () => {
     ['of a store that did not note what was held', { clock: now - 100 * hour, content: null }, 'delete'],
     ['approved', { decision: 'approved' }, 'delete'],
     ['refused', { decision: 'refused', clock: now - 100 * hour }, 'hold'],
+    ['asked about alone for so long', { ends: 'never', clock: null, since: now - 72 * hour }, 'delete'],
+    ['asked about alone for less', { ends: 'never', clock: null, since: now - 71 * hour }, 'hold'],
+    [
+      'kept by a record without MLSNumber',
+      { ends: 'never', clock: null, since: now - 100 * hour, isOfRule: false },
+      'hold',
+    ],
   ])('%s', (_, changes, kind) => {
     expect(judged(deleteOf('A'), { leaving: 30 }, null, held(changes))!.change.kind).toBe(kind)
   })
@@ -330,6 +346,13 @@ describe('what is held of a change', () => {
       change: { kind: 'delete' },
       weighed: { counts: ['delete'] },
     })
+  })
+
+  test('asked about alone, what the feed says for as long says nothing of the list', () => {
+    const asked = held({ part: 'create', content: 'create', ends: 'never', clock: null, since: now - 100 * hour })
+    const create = createOf('A', { cause: 'gone-from-service' })
+    expect(judged(create, { missing: 20 }, null, asked)!.change.kind).toBe('hold')
+    expect(judged(create, {}, null, asked)!.change.kind).toBe('create')
   })
 
   test('one of two of a home waits with the other, whatever was let go of it', () => {
@@ -405,6 +428,7 @@ describe('the scales', () => {
     since: now,
     ends: 'confirmed',
     clock: now,
+    isOfRule: true,
     decision: null,
     ...changes,
   })

@@ -149,12 +149,15 @@ describe('what is held', () => {
     const bare = (some: readonly Home[]): Home[] => some.map((one) => ({ ...one, photos: 0 }))
     await nights(2, bare(ten.slice(2)))
     expect((await nights(3, bare(ten.slice(3)))).holds.map(({ rule }) => rule)).toEqual(['unrecognisable'])
-    expect(await night(ten.slice(4))).toMatchObject({
-      result: 'held',
-      counts: { hold: 4 },
-      holds: [{ rule: 'leaving' }],
-    })
-    expect((await night(ten.slice(4))).counts).toMatchObject({ delete: 3, hold: 1 })
+    expect(await night(ten.slice(4))).toMatchObject({ result: 'ok', counts: { delete: 4, hold: 0 } })
+  })
+
+  test('and joined on the night on which nothing is asked any more waits, where it is more than may leave', async () => {
+    const twelve = homes(1, 12)
+    await loaded(twelve)
+    const bare = (some: readonly Home[]): Home[] => some.map((one) => ({ ...one, photos: 0 }))
+    await nights(5, bare(twelve.slice(3)))
+    expect(await night(twelve.slice(7))).toMatchObject({ result: 'held', counts: { delete: 3, hold: 4 } })
   })
 
   test('goes where the feed says otherwise of most of it, as it is right again', async () => {

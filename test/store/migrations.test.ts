@@ -113,7 +113,17 @@ it('keeps what is held, and approvals that are open', async () => {
       {
         ...nothing,
         key: 'open',
-        holds: [{ part: 'delete', content: null, since, ends: 'confirmed', clock: since, decision: 'approved' }],
+        holds: [
+          {
+            part: 'delete',
+            content: null,
+            since,
+            ends: 'confirmed',
+            clock: since,
+            isOfRule: false,
+            decision: 'approved',
+          },
+        ],
       },
       { ...nothing, key: 'twice', holds: [] },
     ],

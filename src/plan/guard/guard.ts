@@ -72,7 +72,7 @@ export function judge(
     const has = 'home' in action && action.home === null ? 'may have' : 'has'
     const why = `${action.why}; its home ${has} another MLSNumber, too: both wait for a sync that can change both (${heldBeside})`
     const change = hold(action, 'other-number', why)
-    const released = about.filter((part) => isLetGo(standing(part), 'listed again'))
+    const released = about.filter((part) => isFree(standing(part)))
     return { change, weighed: { ...unweighed, released }, heldBy: [], waiting: [], letGo: [] }
   }
   const endsNone = policy.keeps === 'all'
@@ -85,7 +85,7 @@ export function judge(
   const isAlong = (part: HeldPart): boolean =>
     part !== 'update' && fieldsOf(action, part)?.some((field) => fields.has(field)) === true
   for (const part of about.filter(isAlong)) held.add(part)
-  const goes = (part: HeldPart): boolean => isLetGo(standing(part), 'listed again') || held.size === 0
+  const goes = (part: HeldPart): boolean => isFree(standing(part)) || held.size === 0
   const released = about.filter((part) => !held.has(part) && standing(part).record !== null && goes(part))
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered') return null
   const renumbered: readonly Counted[] =
@@ -119,6 +119,9 @@ export function judge(
     letGo,
   }
 }
+
+/** Whether a part is let go of, as far as any rule is concerned. */
+const isFree = ({ is }: Standing): boolean => is === 'approved' || is === 'confirmed'
 
 /** Whether it goes by itself once the feed has said it for long enough, whatever else held it beside. */
 const hasOwnClock = ({ clock, ends }: HoldRecord): boolean => clock !== null && ends !== 'listed again'

@@ -79,6 +79,8 @@ export interface HoldRecord {
   readonly ends: Ends
   /** When a rule first held it that lets go by itself, in milliseconds; null: none did. */
   readonly clock: number | null
+  /** A rule held it last, and not only a record without MLSNumber that may be it. */
+  readonly isOfRule: boolean
   /** What a person decided; null: nothing yet, or the approval is over. */
   readonly decision: Decision | null
 }

@@ -53,24 +53,28 @@ export function standingOf(remembered: Remembered, action: Action, part: HeldPar
   const record = remembered.holds.find((held) => held.part === part)
   if (record === undefined || (record.content !== null && record.content !== policy.contentOf(action, part)))
     return { is: 'new', record: null }
-  return { is: record.decision ?? (isConfirmed(record, policy) ? 'confirmed' : 'waiting'), record }
+  return {
+    is: record.decision ?? (isConfirmed(saidSince(record), record.ends, policy) ? 'confirmed' : 'waiting'),
+    record,
+  }
 }
 
-function isConfirmed(
-  { clock, ends }: Pick<HoldRecord, 'clock' | 'ends'>,
-  { now, confirm, isWhole, isListedAgain }: Policy,
-): boolean {
-  // A hold that only a person ended in the last run keeps the clock of the rule that held it before, or beside.
-  if (clock === null || !isWhole) return false
-  if (ends === 'listed again') return isListedAgain && now - clock >= listAgainAfter
-  return confirm !== null && now - clock >= confirm - slack
+/** What a person alone was asked about has been said as long; what a record without MLSNumber kept, nobody was asked about. */
+const saidSince = ({ clock, since, ends, isOfRule }: HoldRecord): number | null =>
+  clock ?? (ends === 'never' && isOfRule ? since : null)
+
+/** `since`: when deliveries, or lists, began to say the same. */
+function isConfirmed(since: number | null, ends: Ends, { now, confirm, isWhole, isListedAgain }: Policy): boolean {
+  if (since === null || !isWhole) return false
+  if (ends === 'listed again') return isListedAgain && now - since >= listAgainAfter
+  return confirm !== null && now - since >= confirm - slack
 }
 
 /** Whether a part is let go of, as far as a rule is concerned whose holds end so. */
 export function isLetGo({ is, record }: Standing, ends: Ends): boolean {
-  // Another list of the chatbot says nothing of the feed.
-  const isOfList = record?.ends === 'listed again' && ends === 'confirmed'
-  return is === 'approved' || (is === 'confirmed' && ends !== 'never' && !isOfList)
+  // Another list of the chatbot says nothing of the feed, and the feed nothing of the list.
+  const isOfOther = ends === 'confirmed' ? record?.ends === 'listed again' : record?.clock === null
+  return is === 'approved' || (is === 'confirmed' && ends !== 'never' && !isOfOther)
 }
 
 const sum = (one: Tally, other: Tally): Tally =>
@@ -115,7 +119,7 @@ export class Scales {
       const what = countedAs(part)
       if (what === null) continue
       this.#own[what]++
-      if (!isConfirmed({ clock, ends: 'confirmed' }, this.#policy)) this.#counts[what]++
+      if (!isConfirmed(clock, 'confirmed', this.#policy)) this.#counts[what]++
     }
   }
 

@@ -128,7 +128,7 @@ export function createHistory(door: Door): AbsenceNotes {
         range,
       ),
       door.all<HeldRow>(
-        `SELECT key, part, content, since, ends, clock,
+        `SELECT key, part, content, rules, since, ends, clock,
           CASE WHEN decision = 'approved' AND decided_at <= $4 THEN NULL ELSE decision END AS decision
         FROM hold WHERE feed = $1 AND key > $2 AND key <= $3 ORDER BY key, part`,
         [...range.slice(1), now - approvalLasts],
