@@ -155,7 +155,7 @@ type Held = Record<ActionKind, number>
 const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forget: 0 })
 
 /**
- * The kinds of hold of most of whose listings this delivery says otherwise, and no rule finds anything: the feed is right again, and
+ * The kinds of hold of nearly all of whose listings this delivery says otherwise, and no rule finds anything: the feed is right again, and
  * what is left of them is as good as any other change. What leaves, or would change in another way, does not tell so.
  */
 function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }: Plan): Set<HeldPart> {
@@ -168,7 +168,8 @@ function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }
         if (isOf(action, part) || (isGone && part.startsWith('update'))) still.set(part, (still.get(part) ?? 0) + 1)
       return null
     })
-  return new Set(clocks.flatMap(([part, held]) => (((still.get(part) ?? 0) + untold.waiting) * 2 <= held ? part : [])))
+  const isFew = (left: number, held: number): boolean => left * 4 <= held || (left <= 2 && left * 2 <= held)
+  return new Set(clocks.flatMap(([part, held]) => (isFew((still.get(part) ?? 0) + untold.waiting, held) ? part : [])))
 }
 
 /** Gives what each accident holds, in the order of the rules. */

@@ -38,6 +38,7 @@ describe('is nothing that another kind of hold, or another night, tells to be ri
     ['as many are missing, and come back', [dear(9).slice(0, 28), dear(8)], 8],
     ['more new ones change each night', [[...dear(9), ...homes(101, 131)], dear(8)], 8],
     ['half of them are sold', [dear(12), dear(12).slice(6)], 6],
+    ['three of five are put right', [dear(20), dear(8)], 8],
     ['half of them are wrong in another way', [dear(12), otherwise], 4],
     ['others leave at once', [dear(20), dear(8).slice(0, 28)], 8],
   ])('%s', async (_, deliveries, held) => {

@@ -75,6 +75,13 @@ export const guardMutants: readonly Mutant[] = [
     to: '',
   },
   {
+    name: 'the feed is right again once half of it is',
+    test: 'test/runs/waiting.slow.test.ts › three of five are put right',
+    file: 'src/run/guard.ts',
+    from: 'left * 4 <= held',
+    to: 'left * 2 <= held',
+  },
+  {
     name: 'the feed is right again though a rule finds something',
     test: 'test/runs/waiting.slow.test.ts › others leave at once',
     file: 'src/run/guard.ts',
