@@ -260,7 +260,9 @@ async function recordDelivery(
   }
   if (!summary.complete) return
   const { now } = past.moment
-  const noted: Partial<LastDelivery> = { completeAt: now, mapping: mapping.version }
+  const noted: Partial<LastDelivery> = { mapping: mapping.version }
+  // What a service that failed left undone may be as much when it is tried again.
+  if (applied === null || (applied.stopped === null && !applied.late)) noted.completeAt = now
   if (guarded.isAccepted) {
     // An older one that changes nothing is no measure: what is written before the last one is older still.
     if (written !== null && (isLetGo || !guarded.isOlder)) noted.written = { by: written.by, at: written.at, source }

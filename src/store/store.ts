@@ -433,7 +433,7 @@ export interface Deliveries extends DeliveriesReader {
 export interface LastDelivery {
   /** When a delivery was first carried over whole, and to which chatbot; null: none was, and the next one is the first load. */
   loaded: { chatbot: string; at: number } | null
-  /** When the last complete one came. */
+  /** When the last complete one came of which a run came to its end. */
   completeAt: number | null
   /** When the last one that was carried out says that it was written; `source`: a fingerprint of where it is from. */
   written: { by: 'document' | 'server'; at: number; source: string } | null

@@ -142,6 +142,17 @@ describe('what may leave', () => {
     expect(await night(feed)).toMatchObject({ result: 'held' })
   })
 
+  test('is as much when it is tried again an hour after the service failed', async () => {
+    await loaded()
+    world.clock.advance(6 * day)
+    const { mlsNumber } = all[4]
+    world.standIn.addFault({ operations: ['Update'], mlsNumber, fault: { kind: 'credentials', code: 403 } })
+    expect(await night(changed(8, times(2)))).toMatchObject({ result: 'failed', holds: [] })
+    world.standIn.clearFaults()
+    expect(await night(changed(8, times(2)), hour)).toMatchObject({ result: 'ok', holds: [] })
+    expect(await night(changed(8, times(4)), 25 * hour)).toMatchObject({ result: 'held' })
+  })
+
   test('is twice as much also where only incomplete deliveries came meanwhile', async () => {
     await loaded()
     for (let i = 0; i < 3; i++) await night(zillowFeed(all).slice(0, -20))

@@ -17,7 +17,7 @@ export type Limits = Readonly<Pick<PlanConfig['limits'], 'share' | 'growth'>>
 export interface Seen {
   /** Listings that the chatbot shows and this feed owns, and those that left within 24 hours. */
   readonly ours: number
-  /** No complete delivery came for two and a half days: more happened meanwhile, so that twice as much may change. */
+  /** No complete delivery was gone through for two and a half days: more happened meanwhile, so that twice as much may change. */
   readonly isRare: boolean
   /** No delivery was carried over whole yet: what comes is the first load. */
   readonly isFirstLoad: boolean
