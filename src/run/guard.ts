@@ -6,7 +6,8 @@ import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
 import { isOf, judge, waitOf } from '../plan/guard/guard.ts'
 import type { Beside, Verdict } from '../plan/guard/guard.ts'
-import { partOf } from '../plan/guard/hold.ts'
+import { isFact } from '../plan/guard/facts.ts'
+import { countedAs, partOf } from '../plan/guard/hold.ts'
 import type { Ends, HeldPart } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -156,16 +157,20 @@ const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forge
 
 /**
  * The kinds of hold of nearly all of whose listings this delivery says otherwise, and no rule finds anything: the feed is right again, and
- * what is left of them is as good as any other change. What leaves, or would change in another way, does not tell so.
+ * what is left of them is as good as any other change. What leaves, or would change in another way beyond belief, does not tell so.
  */
 function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }: Plan): Set<HeldPart> {
   const clocks = policy.keeps === 'clocks' && delivery.mode === 'full' ? [...past.clocks] : []
+  const isStill = (action: Action, part: HeldPart): boolean => {
+    const what = countedAs(part)
+    return what !== null && isFact(what) && 'broken' in action ? action.broken.includes(what) : isOf(action, part)
+  }
   const still = new Map<HeldPart, number>()
   if (clocks.length > 0)
     workspace.turn('remembered', (action, { remembered }) => {
       const isGone = action.kind === 'delete' || action.kind === 'forget'
       for (const { part } of remembered.holds)
-        if (isOf(action, part) || (isGone && part.startsWith('update'))) still.set(part, (still.get(part) ?? 0) + 1)
+        if (isStill(action, part) || (isGone && part.startsWith('update'))) still.set(part, (still.get(part) ?? 0) + 1)
       return null
     })
   const isFew = (left: number, held: number): boolean => left * 4 <= held || (left <= 2 && left * 2 <= held)
@@ -208,7 +213,8 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
     const [one] = verdict.letGo
     if (one !== undefined) {
       const byFeed = one.record!.ends === 'listed again' ? 'listed again' : 'confirmed'
-      const ends = one.is === 'confirmed' ? byFeed : 'never'
+      // What was only asked about need not have been said each night, as by deltas.
+      const ends = one.is === 'confirmed' && one.record!.clock !== null ? byFeed : 'never'
       const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity }
       gone.counts[action.kind]++
       gone.since = Math.min(gone.since, ...verdict.letGo.map(({ record }) => record!.since))

@@ -1022,6 +1022,24 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await holds.waiting('north', now)).toBe(1)
       })
 
+      it('have no time of a record without MLSNumber that kept the same: a rule begins anew', async () => {
+        const noRule = { rules: [], ends: 'never' } as const
+        const asking = (key: string) => newHeld(key, 'delete', { rules: ['older'], ends: 'never' })
+        await hold([newHeld('A', 'delete', noRule), newHeld('B', 'delete', noRule), newHeld('C', 'delete', noRule)])
+        await hold([newHeld('A', 'delete'), asking('B'), newHeld('C', 'delete', noRule)], now + hour)
+        expect(await heldNow()).toEqual([
+          ['A', 'delete', now + hour, now + hour],
+          ['B', 'delete', now + hour, null],
+          ['C', 'delete', now, null],
+        ])
+        await hold([newHeld('A', 'delete'), newHeld('B', 'delete'), asking('C')], now + 2 * hour)
+        expect(await heldNow()).toEqual([
+          ['A', 'delete', now + hour, now + hour],
+          ['B', 'delete', now + hour, now + hour],
+          ['C', 'delete', now + 2 * hour, null],
+        ])
+      })
+
       it('are only added to by a run that is not whole', async () => {
         await hold([newHeld('A', 'delete'), newHeld('B', 'delete'), lacking('C')])
         await holds.decide('north', 'approved', 'Ada', now, null)

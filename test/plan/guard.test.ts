@@ -355,6 +355,20 @@ describe('what is held of a change', () => {
     expect(judged(create, {}, null, asked)!.change.kind).toBe('create')
   })
 
+  test('under other keys, nothing lets go of what the list lacks, whatever its clock is from', () => {
+    const create = createOf('A', { cause: 'gone-from-service' })
+    for (const ends of ['never', 'confirmed'] as const) {
+      const remembered = held({ part: 'create', content: 'create', ends, clock: now - 100 * hour })
+      const under = (isListedAgain: boolean) =>
+        judge(create, { remembered, pair: null, heldBeside: null }, trips({ missing: 20 }), {
+          ...policy,
+          isListedAgain,
+        })
+      expect(under(false)!.change.kind).toBe('hold')
+      expect(under(true)!.change.kind).toBe('create')
+    }
+  })
+
   test('one of two of a home waits with the other, whatever was let go of it', () => {
     const approved = held({ part: 'create', content: 'create', decision: 'approved' })
     const besideHeld = (about: What) =>

@@ -149,7 +149,23 @@ describe('what is held', () => {
     const bare = (some: readonly Home[]): Home[] => some.map((one) => ({ ...one, photos: 0 }))
     await nights(2, bare(ten.slice(2)))
     expect((await nights(3, bare(ten.slice(3)))).holds.map(({ rule }) => rule)).toEqual(['unrecognisable'])
-    expect(await night(ten.slice(4))).toMatchObject({ result: 'ok', counts: { delete: 4, hold: 0 } })
+    expect(await night(ten.slice(4))).toMatchObject({
+      result: 'ok',
+      counts: { delete: 4, hold: 0 },
+      notes: [expect.stringMatching(/^3 deletes held since .* were carried out: no rule holds this any more$/)],
+    })
+  })
+
+  test('as a whole that was asked about is held for its facts alone once these are too many, and nothing else is told', async () => {
+    const wrong = (some: readonly Home[]): Home[] => some.map(times(3))
+    await loaded()
+    await nights(5, [...wrong(all.slice(14, 17)), ...all.slice(17)])
+    const next = [...all.slice(1, 14), ...wrong(all.slice(14))]
+    const { result, holds } = await night(next)
+    expect([result, holds.map(({ rule, keys: of }) => [rule, of.length])]).toEqual(['held', [['facts', 6]]])
+    const { stdout } = await world.executed('status', '--ready')
+    expect(stdout).toMatch(/6 changes held by facts since .*; they go by themselves on /)
+    expect(stdout).not.toContain('unrecognisable')
   })
 
   test('and joined on the night on which nothing is asked any more waits, where it is more than may leave', async () => {
@@ -166,6 +182,14 @@ describe('what is held', () => {
     // Five are sold on the night on which half the file is missing.
     expect(await night(forty.slice(20))).toMatchObject({ result: 'held', counts: { hold: 20 } })
     expect(await night(forty.slice(5))).toMatchObject({ result: 'ok', counts: { delete: 5 } })
+  })
+
+  test('goes also where others of it change as prices do, as that is right again, too', async () => {
+    const forty = homes(1, 40)
+    await loaded(forty)
+    expect(await night(changed(20, times(100), forty))).toMatchObject({ result: 'held', counts: { hold: 20 } })
+    const next = changed(10, times(1.05), forty).map((one, i) => (i < 2 ? times(100)(forty[i]) : one))
+    expect(await night(next)).toMatchObject({ result: 'ok', counts: { update: 10, hold: 0 } })
   })
 
   test('and joined later waits its own 72 hours, however few they are', async () => {

@@ -127,6 +127,19 @@ describe("what the chatbot's list lacks", () => {
     expect(there()).toEqual(['STRANGER-1'])
   })
 
+  test('under other keys waits for a person with all that is new, however much that is', async () => {
+    await loaded()
+    world.configure({ north: { volatile } }, { secretKey: 'of-another-customer' })
+    remove(all)
+    world.standIn.seed(chatbot, [{ MLSNumber: 'STRANGER-1' }])
+    const many = [...all, ...homes(101, 200)]
+    for (const report of [await night(many), await nights(3, many), await nights(3, many)]) {
+      expect(report).toMatchObject({ result: 'held', counts: { create: 0, hold: 120 } })
+      expect(notes(report)).not.toContain('They go by themselves')
+    }
+    expect(there()).toEqual(['STRANGER-1'])
+  })
+
   test("under keys of the feed's own goes by itself, whatever keys another feed of the chatbot has", async () => {
     const others = homes(31, 5)
     const south = { volatile, service: { secretKey: 'of-the-south' } }

@@ -57,7 +57,7 @@ export function judge(
     const asUpdate = action.kind === 'create' ? standing('update') : before
     const isHeld = (before.record ?? asUpdate.record) !== null
     const isAbout = trip.holds(action, pair, isHeld) && isOf(action, partFor(trip))
-    return isAbout && (heldBeside !== null || !isLetGo(before, trip.ends))
+    return isAbout && (heldBeside !== null || !isLetGo(before, trip.ends, policy))
   })
   const about = remembered.holds.map(({ part }) => part).filter((part) => isOf(action, part))
   // What a rule held once waits for its own time, however few of its kind are left. Two of one home lose nothing by going together.
@@ -85,14 +85,19 @@ export function judge(
   const isAlong = (part: HeldPart): boolean =>
     part !== 'update' && fieldsOf(action, part)?.some((field) => fields.has(field)) === true
   for (const part of about.filter(isAlong)) held.add(part)
-  const goes = (part: HeldPart): boolean => isFree(standing(part)) || held.size === 0
+  // Where something else of it is held, what only asked before is over: the delivery is believed again.
+  const goes = (part: HeldPart): boolean => {
+    const { is, record } = standing(part)
+    return held.size === 0 || is === 'approved' || (is === 'confirmed' && record!.clock !== null)
+  }
   const released = about.filter((part) => !held.has(part) && standing(part).record !== null && goes(part))
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered') return null
   const renumbered: readonly Counted[] =
     action.kind === 'delete' ? ['renumber'] : action.kind === 'create' ? action.broken : []
   const counted = pair === 'renumbered' ? renumbered : countsOf(action)
   // What another list alone let go of counts: the feed has not confirmed it.
-  const isOpen = (part: HeldPart): boolean => !isAlong(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed')
+  const isOpen = (part: HeldPart): boolean =>
+    !isAlong(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed', policy)
   const counts = counted.filter((what) => isOpen(partOf(what)))
   const parts = Array.from(held, (part): PartHeld => {
     const content = policy.contentOf(action, part)
@@ -104,10 +109,11 @@ export function judge(
   const change = withheld(action, parts, [...labels].join(', '))
   const isAsking = heldBy.some(({ ends }) => ends === 'never')
   const withEnd = (trip: Trip): HeldBy => {
-    const { part, ends } = parts.find((one) => one.part === partFor(trip))!
+    const { part } = parts.find((one) => one.part === partFor(trip))!
     const { is, record } = standing(part)
     const isRefused = is === 'refused'
-    const waits = isAsking || isRefused || (ends === 'listed again' && !policy.isListedAgain)
+    const isOfOtherKeys = !policy.isListedAgain && heldBy.some((one) => one.ends === 'listed again')
+    const waits = isAsking || isRefused || isOfOtherKeys
     return { trip, clock: waits ? null : (record?.clock ?? record?.since ?? policy.now), isRefused }
   }
   const letGo = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is !== 'approved')

@@ -71,9 +71,13 @@ function isConfirmed(since: number | null, ends: Ends, { now, confirm, isWhole, 
 }
 
 /** Whether a part is let go of, as far as a rule is concerned whose holds end so. */
-export function isLetGo({ is, record }: Standing, ends: Ends): boolean {
+export function isLetGo(
+  { is, record }: Standing,
+  ends: Ends,
+  { isListedAgain }: Pick<Policy, 'isListedAgain'>,
+): boolean {
   // Another list of the chatbot says nothing of the feed, and the feed nothing of the list.
-  const isOfOther = ends === 'confirmed' ? record?.ends === 'listed again' : record?.clock === null
+  const isOfOther = ends === 'confirmed' ? record?.ends === 'listed again' : record?.clock === null || !isListedAgain
   return is === 'approved' || (is === 'confirmed' && ends !== 'never' && !isOfOther)
 }
 
@@ -136,17 +140,18 @@ export class Scales {
     }
     this.#weigh(action, remembered, -1)
     if (action.kind !== 'delete' || remembered.counted.includes('renumber')) return
-    if (!isLetGo(standingOf(remembered, action, 'delete', this.#policy), 'confirmed')) this.#counts.renumber++
+    if (!isLetGo(standingOf(remembered, action, 'delete', this.#policy), 'confirmed', this.#policy))
+      this.#counts.renumber++
   }
 
   /** The facts of a home that it changes beyond belief with its number. */
   #weighBroken(action: Create, remembered: Remembered): void {
     const standing = standingOf(remembered, action, 'create', this.#policy)
-    if (action.broken.length === 0 || isLetGo(standing, 'never')) return
+    if (action.broken.length === 0 || isLetGo(standing, 'never', this.#policy)) return
     this.#own.changed++
     for (const kind of action.broken.filter((one) => !remembered.counted.includes(one))) {
       this.#own[kind]++
-      if (!isLetGo(standing, 'confirmed')) this.#counts[kind]++
+      if (!isLetGo(standing, 'confirmed', this.#policy)) this.#counts[kind]++
     }
   }
 
@@ -155,7 +160,7 @@ export class Scales {
     const { kind, cause } = action
     const { counted, wasElsewhere } = remembered
     const isOpen = (part: HeldPart, ends: Ends): boolean =>
-      !isLetGo(standingOf(remembered, action, part, this.#policy), ends)
+      !isLetGo(standingOf(remembered, action, part, this.#policy), ends, this.#policy)
     const add = (sum: keyof ReturnType<typeof noSums>, isOne: boolean, ends: Ends): void => {
       if (isOne && isOpen(kind, ends)) this.#sums[sum] += by
     }

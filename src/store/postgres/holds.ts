@@ -1,7 +1,7 @@
 /** The holds on PostgreSQL: `hold` has what is held and what was decided about it, `hold_event` what became of it. */
 import { createHash } from 'node:crypto'
 import type { HeldPart } from '../../plan/guard/hold.ts'
-import { approvalLasts, asSaid, elsewhere, eventsKept, hasClock, heldFrom, lasts } from '../holds.ts'
+import { approvalLasts, asSaid, elsewhere, eventsKept, hasClock, heldFrom, lasts, sinceRuled } from '../holds.ts'
 import type { HeldRow } from '../holds.ts'
 import type { HoldEvent, Holds } from '../store.ts'
 import { distinct, jsonOf } from './door.ts'
@@ -153,7 +153,7 @@ export function createHolds(door: Door): Holds {
           const conflict = (rules: string): string =>
             isWhole
               ? `DO UPDATE SET why = excluded.why, home = excluded.home, ends = excluded.ends, rules = ${rules},
-              current = true, since = CASE WHEN ${isSame} THEN hold.since ELSE excluded.since END,
+              current = true, since = CASE WHEN ${isSame} THEN ${sinceRuled} ELSE excluded.since END,
               clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, ${asSaid}) ELSE excluded.clock END,
               decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content
               WHERE ${isBelieved} OR NOT ${lasts} OR ${isSame}`
