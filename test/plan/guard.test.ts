@@ -276,6 +276,13 @@ describe('what is held of a change', () => {
     expect(held(update.fields.slice(1))).toBeUndefined()
   })
 
+  test('another unit with the same numbers is another size, too', () => {
+    const fields = [{ field: 'AreaUnit', from: 'Square Feet', to: 'Square Meters' }] as const
+    const update = updateOf('A', { fields, broken: ['class', 'size'] })
+    const parts = judged(update, { counts: { class: 20, size: 20 } })!.weighed.parts.map(({ part }) => part)
+    expect(parts).toEqual(['update class', 'update size'])
+  })
+
   test('renumbered: the pair, every other create, and of other deletes those of homes without an address', () => {
     const renumbered = { renumbered: 30 }
     // Beside what the list lacks nothing tells whether its home is on the site: it waits until the list is believed.

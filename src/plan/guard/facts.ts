@@ -69,7 +69,7 @@ export const facts: Readonly<Record<FactKind, Fact>> = {
     gist: ({ Latitude, Longitude }) => [Latitude, Longitude].map((one) => Math.round((one ?? NaN) * 10)),
   },
   size: {
-    fields: ['BuildingArea', 'LotArea', 'Bedrooms', 'Bathrooms', 'YearBuilt'],
+    fields: ['AreaUnit', 'BuildingArea', 'LotArea', 'Bedrooms', 'Bathrooms', 'YearBuilt'],
     words: [
       'the size, rooms or year',
       `change by more than ${believable} times, ${rooms} rooms or ${years} years`,

@@ -75,6 +75,13 @@ export const guardMutants: readonly Mutant[] = [
     to: '',
   },
   {
+    name: 'a unit is nothing of the size',
+    test: 'test/plan/guard.test.ts › another unit with the same numbers is another size, too',
+    file: 'src/plan/guard/facts.ts',
+    from: "['AreaUnit', 'BuildingArea',",
+    to: "['BuildingArea',",
+  },
+  {
     name: 'the feed is right again once half of it is',
     test: 'test/runs/waiting.slow.test.ts › three of five are put right',
     file: 'src/run/guard.ts',
