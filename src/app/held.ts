@@ -69,7 +69,7 @@ function endOf(
   const about = { feed: name, timezone, confirm: plan.limits.confirm, now }
   const end = endInWords(count, isOfList ? 'listed again' : 'confirmed', ending, about)
   const wait = count === 1 ? 'it waits' : 'they wait'
-  return isOfList && refused === 0 && about.confirm !== null
+  return rules.split(' and ').includes('chatbot') && refused === 0 && about.confirm !== null
     ? `${end}; if the keys to the service were changed, ${wait} for you`
     : end
 }

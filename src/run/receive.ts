@@ -481,11 +481,11 @@ type End = ReturnType<typeof endOf>
 async function endsLike(
   { chatbot, name }: Source,
   { store, workspace }: Tools,
-  { lastKey, completeAt }: Past['last'],
+  { lastKey, completeAt, mapping }: Past['last'],
   end: End,
 ): Promise<boolean> {
   // Nothing is known of the one before where another version read it.
-  if (lastKey === null) return completeAt === null
+  if (lastKey === null) return completeAt === null && mapping === null
   if (lastKey === '' || isEmpty(end)) return lastKey === '' && isEmpty(end)
   const ids = await store.snapshot.ids(chatbot, name, [...end.keys, lastKey])
   const before = ids.get(lastKey)

@@ -214,6 +214,11 @@ const withoutRule = (part: PartHeld['part']): PartHeld => ({ part, content: '', 
 /** It stays as it is remembered. */
 const staying = (part: PartHeld['part']) => ({ part: withoutRule(part), isLetGo: true })
 
+/** Not if a failing service left most of it undone: it may be as much when it is tried again. A listing that always fails is not most. */
+function isGoneThrough({ stopped, outcomes: { done, unknown, skipped } }: NonNullable<Run['applied']>): boolean {
+  return stopped === null && unknown + skipped <= Math.max(2, done)
+}
+
 /** Whether so much of a first load was carried out that the rest is no load of its own. */
 function isCarriedOver({ stopped, late, outcomes }: NonNullable<Run['applied']>): boolean {
   const { done, failed, unknown, skipped } = outcomes
@@ -261,8 +266,7 @@ async function recordDelivery(
   if (!summary.complete) return
   const { now } = past.moment
   const noted: Partial<LastDelivery> = { mapping: mapping.version }
-  // What a service that failed left undone may be as much when it is tried again.
-  if (applied === null || (applied.stopped === null && !applied.late)) noted.completeAt = now
+  if (applied === null || isGoneThrough(applied)) noted.completeAt = now
   if (guarded.isAccepted) {
     // An older one that changes nothing is no measure: what is written before the last one is older still.
     if (written !== null && (isLetGo || !guarded.isOlder)) noted.written = { by: written.by, at: written.at, source }

@@ -39,6 +39,9 @@ test('what is held is told with the end that it has', () => {
   expect(told([held('1', { rules: ['chatbot'] }), held('2', { rules: ['chatbot'] })])).toEqual([
     '2 changes held by chatbot since Mon 31 Mar 00:00; they go by themselves once another complete list, an hour later or more, says the same; if the keys to the service were changed, they wait for you',
   ])
+  expect(told([held('1', { rules: ['arriving', 'chatbot'] })])).toEqual([
+    '1 change held by arriving and chatbot since Mon 31 Mar 00:00; it goes by itself on Thu 3 Apr 00:00 if the feed still says so; if the keys to the service were changed, it waits for you',
+  ])
 })
 
 test('a listing of which several facts are held is one, with the end of each of them', () => {

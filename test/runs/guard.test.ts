@@ -1,6 +1,7 @@
 /** The guard over whole runs: what it holds, what goes on meanwhile, and what lets it go. */
 import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import {
   dearer,
   home,
@@ -142,15 +143,27 @@ describe('what may leave', () => {
     expect(await night(feed)).toMatchObject({ result: 'held' })
   })
 
-  test('is as much when it is tried again an hour after the service failed', async () => {
+  test.each<[string, FaultRuleInput['fault']]>([
+    ['failed', { kind: 'credentials', code: 403 }],
+    ['partial', { kind: 'status', status: 503 }],
+  ])('is as much when it is tried again an hour after the service failed (%s)', async (result, fault) => {
     await loaded()
     world.clock.advance(6 * day)
-    const { mlsNumber } = all[4]
-    world.standIn.addFault({ operations: ['Update'], mlsNumber, fault: { kind: 'credentials', code: 403 } })
-    expect(await night(changed(8, times(2)))).toMatchObject({ result: 'failed', holds: [] })
+    const next = [...all.slice(8, 19), dearer(all[19])]
+    world.standIn.addFault({ operations: ['Delete'], fault })
+    expect(await night(next)).toMatchObject({ result, holds: [] })
     world.standIn.clearFaults()
-    expect(await night(changed(8, times(2)), hour)).toMatchObject({ result: 'ok', holds: [] })
-    expect(await night(changed(8, times(4)), 25 * hour)).toMatchObject({ result: 'held' })
+    expect(await night(next, hour)).toMatchObject({ result: 'ok', counts: { delete: 8 }, holds: [] })
+    expect(await night(all.slice(12, 19), 25 * hour)).toMatchObject({ result: 'held' })
+  })
+
+  test('is no more because a listing fails each night', async () => {
+    await loaded()
+    const { mlsNumber } = all[19]
+    world.standIn.addFault({ operations: ['Update'], mlsNumber, fault: { kind: 'status', status: 503 } })
+    for (let n = 0; n < 4; n++)
+      expect(await night([...all.slice(0, 19), dearer(all[19])])).toMatchObject({ result: 'partial' })
+    expect(await night(all.slice(8))).toMatchObject({ holds: [{ rule: 'leaving' }] })
   })
 
   test('is twice as much also where only incomplete deliveries came meanwhile', async () => {

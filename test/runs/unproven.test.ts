@@ -98,6 +98,19 @@ describe('a table that ends with its connection', () => {
     expect(await night(rest)).toMatchObject({ result: 'ok', counts: { delete: 0, hold: 0 } })
   })
 
+  test('is not proven by the next one where a failing service ended the run of the first', async () => {
+    world.standIn.addFault({
+      operations: ['Create'],
+      mlsNumber: all[8].mlsNumber,
+      fault: { kind: 'credentials', code: 403 },
+    })
+    give(resoFeed(all))
+    expect(await world.run('backfill')).toMatchObject({ result: 'failed' })
+    world.standIn.clearFaults()
+    const report = await night(cut(5))
+    expect(report).toMatchObject({ result: 'partial', delivery: { complete: false } })
+  })
+
   test('goes on with what it holds meanwhile', async () => {
     await loaded()
     const next = [dearer(all[0]), ...all.slice(2), ...homes(21, 22)]

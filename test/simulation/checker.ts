@@ -627,7 +627,8 @@ export class Checker implements Witness {
       })
     const isComplete = this.delivery.whole || (this.delivery.isDelta === true && this.delivery.records >= 0)
     if (isComplete && report.error === null && report.command !== 'diff') {
-      this.#wholeAt.set(this.feed, clockAtStart)
+      const { done = 0, unknown = 0, skipped = 0 } = report.applied?.outcomes ?? {}
+      if (unknown + skipped <= Math.max(2, done)) this.#wholeAt.set(this.feed, clockAtStart)
       const asks = report.holds.some(({ rule }) => rule === 'older' || rule === 'unrecognisable')
       if (!asks && report.applied?.outcomes.skipped === 0 && delivery.listings > 0) this.#loaded.add(this.feed)
     }

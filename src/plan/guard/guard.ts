@@ -103,7 +103,10 @@ export function judge(
     const content = policy.contentOf(action, part)
     if (!endsNone && waiting.includes(part)) return { part, content, rules: [ruleOf(part)], ends: 'confirmed' }
     const by = heldBy.filter((trip) => partFor(trip) === part)
-    const ends = by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
+    const { is, record } = standing(part)
+    // The feed has confirmed it already, and under other keys the list is asked for alone.
+    const isOfFeed = is === 'confirmed' && record!.ends === 'confirmed' && by[0]?.ends === 'listed again'
+    const ends = isOfFeed || by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
     return { part, content, rules: [...new Set(by.map(({ name }) => name))], ends }
   })
   const change = withheld(action, parts, [...labels].join(', '))
