@@ -48,28 +48,22 @@ type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>
 export function groupInWords(rules: string, held: readonly Approvable[], feed: Feed, now: number): string {
   const count = byListing(held).length
   const changes = count === 1 ? '1 change' : `${count} changes`
-  return `${changes} held by ${rules} since ${minuteIn(feed.timezone, sinceOf(held))}; ${endOf(rules, count, held, feed, now)}`
+  return `${changes} held by ${rules} since ${minuteIn(feed.timezone, sinceOf(held))}; ${endOf(count, held, feed, now)}`
 }
 
-function endOf(
-  rules: string,
-  count: number,
-  held: readonly Approvable[],
-  { name, timezone, plan }: Feed,
-  now: number,
-): string {
-  const [{ decision }] = held as [Approvable]
+function endOf(count: number, held: readonly Approvable[], { name, timezone, plan }: Feed, now: number): string {
+  const [{ decision, rules }] = held as [Approvable]
   if (decision?.is === 'approved')
     return `approved by ${[...new Set(held.map((one) => one.decision?.by))].join(' and ')}`
-  const isOfList = rules === 'chatbot'
+  const isOfList = rules.includes('chatbot')
   const refused = decision?.is === 'refused' ? count : 0
   const clocks = held.flatMap(({ clock }) => clock ?? []).toSorted((one, other) => one - other)
   const [clock = null] = clocks.length < held.length ? [] : clocks
   const ending = { clock, last: clocks.at(-1) ?? 0, refused }
   const about = { feed: name, timezone, confirm: plan.limits.confirm, now }
-  const end = endInWords(count, isOfList ? 'listed again' : 'confirmed', ending, about)
+  const end = endInWords(count, isOfList && rules.length === 1 ? 'listed again' : 'confirmed', ending, about)
   const wait = count === 1 ? 'it waits' : 'they wait'
-  return rules.split(' and ').includes('chatbot') && refused === 0 && about.confirm !== null
+  return isOfList && refused === 0 && about.confirm !== null
     ? `${end}; if the keys to the service were changed, ${wait} for you`
     : end
 }

@@ -38,11 +38,11 @@ const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, si
     VALUES (@feed, @key, @part, @content, @why, @home, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
 /** What a delivery that is not believed leaves as it is: what it asks about itself has no clock. */
 export const lasts = "(coalesce(hold.decision = 'refused', false) OR hold.clock IS NOT NULL)"
-/** What only asked before the feed has said since it is held; what another list has to show, or no rule held yet, begins now. */
-export const asSaid = `CASE WHEN excluded.ends = 'confirmed' AND hold.rules <> '[]' THEN hold.since ELSE excluded.clock END`
 /** Nobody was asked about what a record without MLSNumber kept: for a rule it begins now. */
 export const sinceRuled = `CASE WHEN hold.rules = '[]' AND excluded.rules <> '[]' AND hold.clock IS NULL
   THEN excluded.since ELSE hold.since END`
+/** What only asked before the feed has said since then; what another list has to show begins now. */
+export const asSaid = `CASE excluded.ends WHEN 'confirmed' THEN ${sinceRuled} ELSE excluded.clock END`
 /** The very same hold: what it would do has not changed meanwhile. */
 const isSame = '(content IS NULL OR content = excluded.content)'
 

@@ -31,6 +31,7 @@ import {
 playNights()
 
 describe('what is held', () => {
+  const bare = (some: readonly Home[]): Home[] => some.map((one) => ({ ...one, photos: 0 }))
   const sentence = '6 of 20 listings would leave the site; up to 4 may in 24 hours (limits.share). Held: 6 deletes.'
 
   test('goes by itself once every delivery of 72 hours said the same', async () => {
@@ -146,7 +147,6 @@ describe('what is held', () => {
   test('that every delivery said while the whole of it was asked about goes with the next that says so', async () => {
     const ten = homes(1, 10)
     await loaded(ten)
-    const bare = (some: readonly Home[]): Home[] => some.map((one) => ({ ...one, photos: 0 }))
     await nights(2, bare(ten.slice(2)))
     expect((await nights(3, bare(ten.slice(3)))).holds.map(({ rule }) => rule)).toEqual(['unrecognisable'])
     expect(await night(ten.slice(4))).toMatchObject({
@@ -171,7 +171,6 @@ describe('what is held', () => {
   test('and joined on the night on which nothing is asked any more waits, where it is more than may leave', async () => {
     const twelve = homes(1, 12)
     await loaded(twelve)
-    const bare = (some: readonly Home[]): Home[] => some.map((one) => ({ ...one, photos: 0 }))
     await nights(5, bare(twelve.slice(3)))
     expect(await night(twelve.slice(7))).toMatchObject({ result: 'held', counts: { delete: 3, hold: 4 } })
   })

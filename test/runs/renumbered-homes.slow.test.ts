@@ -25,6 +25,17 @@ playNights()
 
 describe('homes under other MLSNumbers', () => {
   const forty = homes(1, 40)
+  /** The list shows so many of them from now on. Gives all forty, of which those that it lacks have other numbers. */
+  function hideAllBut(shown: number): Home[] {
+    const listed = new Set(
+      world
+        .listings()
+        .map((one) => one['MLSNumber'])
+        .slice(-shown),
+    )
+    world.standIn.addFault({ operations: ['List'], fault: { kind: 'hide', shown } })
+    return forty.map((one) => (listed.has(one.mlsNumber) ? one : renumbered(one)))
+  }
 
   test('nearly all: the site keeps the old ones, and what is new waits too, until it has been said for 72 hours', async () => {
     await loaded(forty)
@@ -231,14 +242,7 @@ describe('homes under other MLSNumbers', () => {
 
   test("that the chatbot's list lacks wait with their new numbers until another list says so, and then as any others", async () => {
     await loaded(forty)
-    const listed = new Set(
-      world
-        .listings()
-        .map((one) => one['MLSNumber'])
-        .slice(-10),
-    )
-    const feed = forty.map((one) => (listed.has(one.mlsNumber) ? one : renumbered(one)))
-    world.standIn.addFault({ operations: ['List'], fault: { kind: 'hide', shown: 10 } })
+    const feed = hideAllBut(10)
     const report = await night(feed)
     expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, forget: 0, hold: 60 } })
     expect(rules(report)).toContain('chatbot')
@@ -254,14 +258,7 @@ describe('homes under other MLSNumbers', () => {
 
   test('that a look-up finds, though the list lacks them, stay alone until the next run', async () => {
     await loaded(forty)
-    const listed = new Set(
-      world
-        .listings()
-        .map((one) => one['MLSNumber'])
-        .slice(-38),
-    )
-    const feed = forty.map((one) => (listed.has(one.mlsNumber) ? one : renumbered(one)))
-    world.standIn.addFault({ operations: ['List'], fault: { kind: 'hide', shown: 38 } })
+    const feed = hideAllBut(38)
     const report = await night(feed)
     expect(report).toMatchObject({ counts: { create: 2, forget: 2 }, applied: { outcomes: { done: 0, skipped: 4 } } })
     expect(there()).toEqual(keys(forty))

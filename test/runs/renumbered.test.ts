@@ -1,27 +1,16 @@
 /** One home that leaves under one MLSNumber and comes under another: both are carried out, or neither. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
-import { home, homes, keys, zillowEnd, zillowFeed, zillowRecord } from '../support/homes.ts'
+import { home, keys, zillowEnd, zillowFeed, zillowRecord } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
-import { RunWorld, chatbot } from '../support/run-world.ts'
+import { chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
+import { all, changed, day, playNights, renumbered, there, world } from './nights.ts'
 
-const day = 86_400_000
-const all = homes(1, 20)
-const volatile = { refresh: '365d' }
-const renumbered = (one: Home): Home => ({ ...one, mlsNumber: `NEW-${one.mlsNumber}` })
 const withoutAddress = (one: Home): Home => ({ ...one, street: '' })
-const changed = (count: number, change: (one: Home) => Home, some: readonly Home[] = all): Home[] => [
-  ...some.slice(0, count).map(change),
-  ...some.slice(count),
-]
 const moved = changed(3, renumbered)
 
-let world: RunWorld
-beforeEach(async () => {
-  world = await RunWorld.start({ feeds: { north: { volatile } } })
-})
-afterEach(() => world.end())
+playNights()
 
 async function loaded(some: readonly Home[] = all): Promise<void> {
   world.deliver(zillowFeed(some))
@@ -36,7 +25,6 @@ function night(feed: readonly Home[] | string, command: 'sync' | 'backfill' = 's
   return world.run(command)
 }
 
-const there = (): string[] => world.numbers()
 const whyOf = (report: ReadReport, { mlsNumber }: Home) =>
   report.changes.find((one) => one.mlsNumber === mlsNumber)?.why
 

@@ -1,28 +1,18 @@
 /** What is held waits for its own time: through nights on which fewer are left, or some can't be told, and whatever moves beside it. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
-import { RunWorld, chatbot } from '../support/run-world.ts'
-import type { ReadReport } from '../support/run-world.ts'
+import { chatbot } from '../support/run-world.ts'
+import { night, playNights, volatile, world } from './nights.ts'
 
-const hour = 3_600_000
-const day = 24 * hour
-const volatile = { refresh: '365d' }
 const all = homes(1, 40)
 
-let world: RunWorld
+playNights()
 beforeEach(async () => {
-  world = await RunWorld.start({ feeds: { north: { volatile } } })
   await night(all)
   await night(all)
 })
-afterEach(() => world.end())
 
-function night(feed: readonly Home[] | string, after = day): Promise<ReadReport> {
-  world.clock.advance(after)
-  world.deliver(typeof feed === 'string' ? feed : zillowFeed(feed))
-  return world.run()
-}
 const dear = (count: number): Home[] => all.map((one, i) => (i < count ? { ...one, price: one.price * 100 } : one))
 const unreadable = (one: Home): string => zillowRecord(one).replace(/<YearBuilt>\d+/, '<YearBuilt>long ago')
 const feedOf = (...records: string[]): string => zillowStart + records.join('') + zillowEnd

@@ -110,14 +110,11 @@ export function judge(
     return { part, content, rules: [...new Set(by.map(({ name }) => name))], ends }
   })
   const change = withheld(action, parts, [...labels].join(', '))
-  const isAsking = heldBy.some(({ ends }) => ends === 'never')
+  const isAsking = heldBy.some(({ ends }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
   const withEnd = (trip: Trip): HeldBy => {
-    const { part } = parts.find((one) => one.part === partFor(trip))!
-    const { is, record } = standing(part)
+    const { is, record } = standing(partFor(trip))
     const isRefused = is === 'refused'
-    const isOfOtherKeys = !policy.isListedAgain && heldBy.some((one) => one.ends === 'listed again')
-    const waits = isAsking || isRefused || isOfOtherKeys
-    return { trip, clock: waits ? null : (record?.clock ?? record?.since ?? policy.now), isRefused }
+    return { trip, clock: isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now), isRefused }
   }
   const letGo = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is !== 'approved')
   return {

@@ -43,7 +43,7 @@ export const guardMutants: readonly Mutant[] = [
     test: 'test/contract/store.ts › have a clock from when they were held first, once a rule lets go by itself, and keep it while one asks',
     runs: 'test/store/sqlite.test.ts',
     file: 'src/store/holds.ts',
-    from: 'THEN hold.since ELSE',
+    from: 'THEN ${sinceRuled} ELSE',
     to: 'THEN excluded.clock ELSE',
   },
   {
@@ -106,8 +106,8 @@ export const guardMutants: readonly Mutant[] = [
     name: 'under other keys a time is told',
     test: 'test/runs/lacking.slow.test.ts › under other keys waits for a person with all that is new, however much that is',
     file: 'src/plan/guard/guard.ts',
-    from: 'isAsking || isRefused || isOfOtherKeys',
-    to: 'isAsking || isRefused',
+    from: " || (ends === 'listed again' && !policy.isListedAgain)",
+    to: '',
   },
   {
     name: 'a rule goes on from when a record without MLSNumber kept it',
