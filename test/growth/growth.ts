@@ -34,9 +34,11 @@ async function cost(work: (size: number) => unknown, size: number): Promise<numb
 }
 
 /**
- * Why `work` grows too fast: four times the input costs more than eight times as much, in each of five attempts. Null: it
- * does not. Compared are the least of what each size has cost, as anything else only adds to it. Sizes grow fourfold until a run takes long enough, as what is quick has shown nothing yet. `work` makes its own
- * input of that size; that belongs to the cost and has to be linear itself.
+ * Why `work` grows too fast: four times the input costs more than eight times as much, in each of five attempts, and so does
+ * four times as much again. Null: it does not. Compared are the least of what each size has cost, as anything else only adds to
+ * it. One step alone is no growth: what no longer fits into the young generation is collected at a higher price, once.
+ * Sizes grow fourfold until a run takes long enough, as what is quick has shown nothing yet. `work` makes its own input of that
+ * size; that belongs to the cost and has to be linear itself.
  */
 export async function excess(work: (size: number) => unknown, { from, to }: Sizes): Promise<string | null> {
   // The first run compiles what it runs, and must not hide growth.
@@ -44,8 +46,12 @@ export async function excess(work: (size: number) => unknown, { from, to }: Size
   for (let size = from; size * 4 <= to; size *= 4) {
     let after = await cost(work, size * 4)
     for (let attempt = 1; after > nothing && after > before * most; attempt++) {
-      if (attempt === 5)
-        return `${size} → ${size * 4}: ${before.toFixed(1)} → ${after.toFixed(1)} ms, ${(after / before).toFixed(1)} times`
+      if (attempt === 5) {
+        const beyond = await cost(work, size * 16)
+        if (beyond <= after * most) return null
+        const costs = [before, after, beyond].map((milliseconds) => milliseconds.toFixed(1)).join(' → ')
+        return `${size} → ${size * 4} → ${size * 16}: ${costs} ms`
+      }
       before = Math.min(before, await cost(work, size))
       after = Math.min(after, await cost(work, size * 4))
     }
