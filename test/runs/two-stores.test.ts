@@ -229,8 +229,8 @@ describe('with marks', () => {
   })
 
   /** What a program with this store does while the list that another one reads stays as it was when that one asked. */
-  async function together(first: string, second: string): Promise<Report[]> {
-    const [one, two] = [opened(first), opened(second)]
+  async function together(first: string, second: string, feeds: Record<string, object> = tagged): Promise<Report[]> {
+    const [one, two] = [opened(first, feeds), opened(second, feeds)]
     const reports: Report[] = []
     const sync = async (app: App): Promise<void> => {
       const { report, close } = await app.sync(app.config.feeds[0], 'sync')
@@ -244,8 +244,8 @@ describe('with marks', () => {
     return reports.toReversed()
   }
 
-  function opened(store: string): App {
-    world.configure(tagged, {}, store)
+  function opened(store: string, feeds: Record<string, object>): App {
+    world.configure(feeds, {}, store)
     // No call is given up while the other program is at work.
     const clock = {
       now: () => world.clock.now(),
@@ -293,6 +293,62 @@ describe('with marks', () => {
       expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
     },
   )
+
+  describe('without any (ownership: snapshot)', () => {
+    const unmarked = { north: { ...tagged.north, ownership: 'snapshot' } }
+
+    async function runEach(times: number): Promise<ReadReport[]> {
+      const reports: ReadReport[] = []
+      for (let time = 0; time < times; time++)
+        for (const store of ['one', 'two'] as const) reports.push(await run(store, unmarked))
+      return reports
+    }
+
+    test('two that start together: the later copies go by what Create answered, and all is there once', async () => {
+      world.deliver(zillowFeed(homes))
+      await together('./one.db', './two.db', unmarked)
+      expect(numbers()).toHaveLength(24)
+      const first = world.standIn.listings(chatbot).slice(0, 12)
+      world.calls()
+      await runEach(1)
+      expect(world.standIn.listings(chatbot).map(({ id }) => id)).toEqual(first.map(({ id }) => id))
+      expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 12 })
+      for (const report of await runEach(2))
+        expect(report).toMatchObject({ result: 'ok', counts: { create: 0, hold: 0 } })
+      expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+    })
+
+    test.each([
+      ["another feed's stays, and so does ours", [{ Key: 'ListingSyncFeed', value: 'south/00000000.1' }], [1, 1]],
+      ['one that a person made stays, and ours goes', [], [1, 0]],
+    ])('of an earlier copy, %s', async (_, ExtensionColumn, left) => {
+      world.deliver(zillowFeed(homes.slice(0, 3)))
+      world.configure(unmarked, {}, './one.db')
+      meanwhile = () => {
+        world.standIn.seed(chatbot, [{ MLSNumber: homes[0].mlsNumber, Address: '1 Elm St', ExtensionColumn }])
+        return Promise.resolve()
+      }
+      world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
+      expect(await world.run()).toMatchObject({ counts: { create: 3 } })
+      await run('one', unmarked)
+      const copies = world.standIn
+        .listings(chatbot)
+        .filter(({ listing }) => listing.MLSNumber === homes[0].mlsNumber)
+        .map(({ listing }) => listing.Address === '1 Elm St')
+      expect([copies.filter((isOther) => isOther).length, copies.filter((isOther) => !isOther).length]).toEqual(left)
+    })
+
+    test.each(['guid', 'next-id'] as const)(
+      'where the list does not show what Create answered (%s), a copy of each stays for sure',
+      async (createdIdentifier) => {
+        world.standIn.changeProfile({ createdIdentifier })
+        world.deliver(zillowFeed(homes))
+        await together('./one.db', './two.db', unmarked)
+        await runEach(2)
+        expect(new Set(numbers()).size).toBe(12)
+      },
+    )
+  })
 
   test.each([
     ["another feed's", ['south/00000000.1']],
