@@ -59,7 +59,7 @@ export function createHistory(connection: Connection): AbsenceNotes {
   const isAbsent = column<1>(database, 'SELECT 1 FROM absence WHERE chatbot = ? AND feed = ? AND key = ?')
   const count = database.prepare(`INSERT INTO absence (feed, chatbot, key, runs, since, noted)
     VALUES (@feed, @chatbot, @key, 1, @now, @now)
-    ON CONFLICT (feed, chatbot, key) DO UPDATE SET runs = runs + 1, noted = @now, since = min(since, @now)`)
+    ON CONFLICT (feed, chatbot, key) DO UPDATE SET runs = runs + 1, noted = @now`)
   const end = database.prepare('DELETE FROM absence WHERE feed = ? AND chatbot = ? AND key = ?')
   const endOthers = database.prepare('DELETE FROM absence WHERE feed = ? AND (chatbot <> ? OR noted <> ?)')
   return {

@@ -774,12 +774,6 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(isAbsent).toEqual([true, false, false, false])
       })
 
-      it('an absence that was noted under a clock that was ahead is as old as the next one', async () => {
-        for (const at of [now + 365 * day, now, now + hour])
-          await history.noteAbsences(chatbot, 'north', { absent: ['A'], returned: [] }, at)
-        expect(await remembered()).toMatchObject([{ key: 'A', absence: { runs: 3, since: now } }])
-      })
-
       it('has absence, ledger and holds of a listing side by side', async () => {
         await history.noteAbsences(chatbot, 'north', { absent: ['A'], returned: [] }, now)
         await begin('update', ['A'], now + 1, ['status', 'price'])

@@ -147,8 +147,7 @@ export function createHistory(door: Door): AbsenceNotes {
         for (const group of distinct(absent, (key) => key))
           await asker.run(
             `INSERT INTO absence (feed, chatbot, key, runs, since, noted) SELECT $1, $2, key, 1, $4, $4 FROM unnest($3::text[]) AS key
-            ON CONFLICT (feed, chatbot, key) DO UPDATE
-              SET runs = absence.runs + 1, noted = excluded.noted, since = least(absence.since, excluded.since)`,
+            ON CONFLICT (feed, chatbot, key) DO UPDATE SET runs = absence.runs + 1, noted = excluded.noted`,
             [feed, chatbot, group, now],
           )
         await asker.run('DELETE FROM absence WHERE feed = $1 AND chatbot = $2 AND key = ANY ($3)', [
