@@ -12,7 +12,7 @@ import type { ApplyContext, ApplyFeed, ApplyTools, Orders } from './context.ts'
 import { deleteLookedUp, listAgain, listIsOld, skipEdited, stillListed } from './look-again.ts'
 import { lookAtWritten } from './look-at-written.ts'
 import { adoptAll, record, tellChanges } from './outcomes.ts'
-import { takeOffOwnCopies } from './own-copies.ts'
+import { noCopies, notesOfCopies, takeOffOwn, twiceShown } from './own-copies.ts'
 
 export interface Applied {
   outcomes: Record<OutcomeResult, number>
@@ -62,21 +62,22 @@ type Seen = Pick<Applied, 'notes' | 'stillListed'>
 
 /** Gives what a look at the service showed of it. */
 async function carryOut(context: ApplyContext): Promise<Seen> {
-  const unseen = { notes: [], stillListed: null }
-  const { workspace, until } = context
+  const { workspace, until, feed } = context
   await adoptAll(context)
   await each(context, workspace.changes('forget'), until.update, (stored) => forgetOne(context, stored))
   await each(context, workspace.changes('update'), until.update, (stored) =>
     stored.change.lookUp ? createOne(context, stored) : updateOne(context, stored, stored.change.clear),
   )
   await each(context, workspace.changes('create'), until.create, (stored) => createOne(context, stored))
-  await takeOffOwnCopies(context)
+  const copies = { ...noCopies }
+  await each(context, twiceShown(context), until.delete, (key) => takeOffOwn(context, key, copies))
   const isListed = await deleteAll(context)
+  const notes = notesOfCopies(copies, feed.name)
   // What is left in flight is settled by what the next run is shown, and what was not looked at is looked at by it.
-  if (context.stop.reason !== null || context.runtime.clock.now() >= until.delete) return unseen
+  if (context.stop.reason !== null || context.runtime.clock.now() >= until.delete) return { notes, stillListed: null }
   await lookUpUnknown(context)
-  if (context.signal.aborted) return unseen
-  const notes = await lookAtWritten(context, isListed)
+  if (context.signal.aborted) return { notes, stillListed: null }
+  notes.push(...(await lookAtWritten(context, isListed)))
   const looks = context.orders.saysOnce && !context.signal.aborted
   return { notes, stillListed: looks ? await stillListed(context) : null }
 }

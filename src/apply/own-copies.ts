@@ -8,26 +8,47 @@ import { ServiceError } from '../core/errors.ts'
 import type { Shown } from '../core/listing.ts'
 import type { ApplyContext } from './context.ts'
 
+/** What became of copies that this store made beside another one's. */
+export interface OwnCopies {
+  gone: number
+  /** Deleted, as the service said, and shown all the same; a list may lag. */
+  stillShown: number
+  failed: number
+  /** Why the first of those failed. */
+  problem: string
+}
+
+export const noCopies: OwnCopies = { gone: 0, stillShown: 0, failed: 0, problem: '' }
+
+/** MLSNumbers that are shown twice, whose copies this run may take off. */
+export function* twiceShown({ workspace, orders }: ApplyContext): Generator<string> {
+  if (!orders.takesOffCopies) return
+  for (const { change } of workspace.changes('hold')) if (change.cause === 'twice-shown') yield change.mlsNumber
+}
+
 type IsOwn = (copy: Shown) => boolean
 
-/** Takes off this store's copies where another store's stays. What stays twice is left to `repair`. */
-export async function takeOffOwnCopies(context: ApplyContext): Promise<void> {
-  const { workspace, store, feed, service, signal, stop } = context
-  for (const { change } of workspace.changes('hold')) {
-    if (change.cause !== 'twice-shown' || !context.orders.takesOffCopies) continue
-    if (stop.reason !== null || signal.aborted) return
-    const key = change.mlsNumber
-    const identifier = await store.snapshot.identifier(feed.chatbot, feed.name, key)
-    if (identifier === null) continue
-    const own = service.mark === null ? identifier : service.stamp?.store
-    const isOwn = (copy: Shown): boolean => String(placeOf(context, copy)) === own
-    try {
-      if (isToGo(context, await service.lookUp(key), isOwn)) await takeOff(context, key, identifier, isOwn)
-    } catch (error) {
-      // Another run tries again, or a person does: nothing rests on it.
-      if (!(error instanceof ServiceError)) throw error
-      return
+/** Takes this store's copy off where another store's stays. What stays twice is left to `repair`. Throws what ends the run. */
+export async function takeOffOwn(context: ApplyContext, key: string, copies: OwnCopies): Promise<void> {
+  const { store, feed, service } = context
+  const identifier = await store.snapshot.identifier(feed.chatbot, feed.name, key)
+  if (identifier === null) return
+  const own = service.mark === null ? identifier : service.stamp?.store
+  const isOwn = (copy: Shown): boolean => String(placeOf(context, copy)) === own
+  try {
+    if (!isToGo(context, await service.lookUp(key), isOwn)) return
+    await deleteOwn(context, key, identifier)
+    const left = await service.lookUp(key)
+    if (left.length === 0 || left.some(isOwn)) copies.stillShown++
+    else {
+      // What is there is the other store's: the next run takes it for what it is.
+      await store.snapshot.forget(feed.chatbot, [key], null)
+      copies.gone++
     }
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.kind === 'credentials' || error.kind === 'stopped') throw error
+    // Another run tries again, or a person does: nothing rests on it.
+    if (copies.failed++ === 0) copies.problem = error.message
   }
 }
 
@@ -45,8 +66,11 @@ function isToGo(context: ApplyContext, copies: readonly Shown[], isOwn: IsOwn): 
   return places.some((place) => place < own)
 }
 
-async function takeOff(context: ApplyContext, key: string, identifier: string, isOwn: IsOwn): Promise<void> {
-  const { store, feed, service, runtime } = context
+async function deleteOwn(
+  { store, feed, service, runtime }: ApplyContext,
+  key: string,
+  identifier: string,
+): Promise<void> {
   const mark = (): Promise<void> =>
     store.ledger.begin(feed.chatbot, feed.name, 'delete', [{ key, counts: [] }], runtime.clock.now())
   try {
@@ -57,9 +81,23 @@ async function takeOff(context: ApplyContext, key: string, identifier: string, i
       await store.ledger.end(feed.chatbot, [key], 'as-before')
     throw error
   }
-  const left = await service.lookUp(key)
-  const isGone = left.length > 0 && !left.some(isOwn)
-  // What is there is the other store's: the next run takes it for what it is.
-  if (isGone) await store.snapshot.forget(feed.chatbot, [key], null)
-  else runtime.log.error({ feed: feed.name, mlsNumber: key }, 'a copy of a listing could not be taken off; see repair')
+}
+
+/** As sentences. */
+export function notesOfCopies({ gone, stillShown, failed, problem }: OwnCopies, feed: string): string[] {
+  const notes: string[] = []
+  const say = (count: number, became: string): void => {
+    if (count > 0)
+      notes.push(
+        `Another program created ${count === 1 ? '1 listing' : `${count} listings`}, too; the ${count === 1 ? 'copy' : 'copies'} of this one ${became}.`,
+      )
+  }
+  const were = (count: number): string => (count === 1 ? 'was' : 'were')
+  say(gone, `${were(gone)} taken off, and the next run takes over what stays`)
+  say(
+    stillShown,
+    `${were(stillShown)} deleted and ${stillShown === 1 ? 'is' : 'are'} still shown: the next run looks again`,
+  )
+  say(failed, `could not be taken off (${problem}): the next run tries again; or run listing-sync repair ${feed}`)
+  return notes
 }

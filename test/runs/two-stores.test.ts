@@ -310,12 +310,43 @@ describe('with marks', () => {
       expect(numbers()).toHaveLength(24)
       const first = world.standIn.listings(chatbot).slice(0, 12)
       world.calls()
-      await runEach(1)
+      const [one] = await runEach(1)
+      expect(one.notes).toEqual([
+        'Another program created 12 listings, too; the copies of this one were taken off, and the next run takes over what stays.',
+      ])
       expect(world.standIn.listings(chatbot).map(({ id }) => id)).toEqual(first.map(({ id }) => id))
       expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 12 })
       for (const report of await runEach(2))
         expect(report).toMatchObject({ result: 'ok', counts: { create: 0, hold: 0 } })
       expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+    })
+
+    test('one that the service refuses to delete keeps no other: the report says why', async () => {
+      world.deliver(zillowFeed(homes.slice(0, 3)))
+      await together('./one.db', './two.db', unmarked)
+      world.standIn.addFault({ operations: ['Delete'], nth: 1, fault: { kind: 'refuse', message: 'it is locked' } })
+      const [one] = await runEach(1)
+      expect(one).toMatchObject({
+        result: 'partial',
+        notes: [
+          expect.stringMatching(/^Another program created 2 listings, too; the copies of this one were taken off/),
+          expect.stringMatching(
+            /^Another program created 1 listing, too; the copy of this one could not be taken off \(.*it is locked.*run listing-sync repair north\.$/,
+          ),
+        ],
+      })
+      expect(numbers()).toHaveLength(4)
+      await runEach(1)
+      expect(numbers()).toHaveLength(3)
+    })
+
+    test('credentials that are no longer taken stop the run', async () => {
+      world.deliver(zillowFeed(homes))
+      await together('./one.db', './two.db', unmarked)
+      world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'credentials' } })
+      const [one] = await runEach(1)
+      expect(one.result).toBe('failed')
+      expect(one.applied!.calls.delete).toBeLessThan(12)
     })
 
     test.each([
