@@ -30,7 +30,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     return null
   }
   // Only a full delivery says anything by absence.
-  if (stated === null && settings.mode !== 'full') return null
+  if (stated === null && settings.mode !== 'full') return ours && shown.length > 1 ? twiceShown(one, 'delete') : null
   const gone = goneOf(one, stated !== null)
   const { home, snapshot } = gone
   const proof = AbsenceProof.of(settings, gone)

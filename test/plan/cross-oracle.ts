@@ -45,7 +45,7 @@ function leaving({ feed, row, items, ...rest }: World, setting: Setting): string
   const mine = row?.feed === 'north' ? row : null
   const isOurs = owner === 'ours' || (ownership === 'mirror' && items.length > 0)
   const says = feed !== 'absent'
-  if (!says && mode === 'delta') return 'nothing'
+  if (!says && mode === 'delta') return isOurs && items.length > 1 ? 'hold twice-shown' : 'nothing'
   // What another feed took over is forgotten once it can be, so that the other one finds no row in its way.
   const isHandedOver = owner === 'theirs' && mine !== null && mine.owned && mine.flight === null
   if (!isOurs) return isHandedOver && deletes && (says || absenceIsProven(setting)) ? 'forget other-feed' : 'nothing'

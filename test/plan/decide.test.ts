@@ -452,6 +452,10 @@ describe('the feed does not hold the listing', () => {
   test('delta: nothing', async () => {
     expect(await only(new PlanWorld().remembers(A).shows(A), { mode: 'delta' })).toBe('nothing')
   })
+  test('delta: of ours that is shown twice a person is told, as by any other delivery', async () => {
+    const twice = new PlanWorld().remembers(A).shows(A).shows(A)
+    expect(await only(twice, { mode: 'delta' })).toMatchObject({ kind: 'hold', cause: 'twice-shown' })
+  })
   test('backfill: left to the next sync, of which nothing is noted', async () => {
     const left = { kind: 'hold', cause: 'unproven' }
     expect(await only(new PlanWorld().remembers(A).shows(A), { deletes: false })).toMatchObject(left)

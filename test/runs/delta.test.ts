@@ -6,6 +6,7 @@ import { dearer, home, homes, keys, zillowEnd, zillowFeed, zillowRecord, zillowS
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
+import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { until } from '../support/until.ts'
 import { startFeedServer } from './feed-server.ts'
 import type { FeedServer } from './feed-server.ts'
@@ -505,6 +506,22 @@ test('a listing that people deleted is put back by a delta that lacks it, if the
   expect(await delta([], 25 * hour)).toMatchObject({ result: 'ok', counts: { create: 1 } })
   expect(there()).toEqual(keys(all))
   await isDone()
+})
+
+test('one that the service shows twice is told by each delta, until it is there once', async () => {
+  const copy = world.listing(all[0].mlsNumber) as unknown as StandInListing
+  world.standIn.seed(chatbot, [copy])
+  for (const some of [[], [all[1]]])
+    expect(await delta(some)).toMatchObject({
+      result: 'partial',
+      counts: { hold: 1 },
+      changes: expect.arrayContaining([
+        expect.objectContaining({ cause: 'twice-shown', mlsNumber: all[0].mlsNumber, held: 'delete' }),
+      ]),
+    })
+  world.standIn.remove(chatbot, all[0].mlsNumber)
+  world.standIn.seed(chatbot, [copy])
+  expect(await delta([])).toMatchObject({ result: 'ok', counts: { hold: 0, delete: 0 } })
 })
 
 test('a number that a feed of higher rank has is created once that lets it go', async () => {
