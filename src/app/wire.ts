@@ -64,6 +64,11 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     plan,
     outranks: new Set(ofChatbot.slice(ofChatbot.indexOf(name) + 1)),
     configured: new Set(ofChatbot),
+    deltas: new Set(
+      config.feeds.flatMap((other) =>
+        other.name !== name && other.mapping.delivery === 'delta' && ofChatbot.includes(other.name) ? other.name : [],
+      ),
+    ),
     deadline,
     rate,
     observe: feed.observe,

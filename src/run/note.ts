@@ -42,6 +42,7 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   // An absence that was neither noted again nor ended is of a listing that is no longer ours.
   if (guarded.absenceProven) await store.history.pruneAbsences(feed.chatbot, feed.name, now)
   if (delivery.mode === 'delta') await notePending(feed, tools, plan, now)
+  if (feed.deltas.size > 0) await notePassedOn(feed, tools, now)
   // A whole full delivery says anew all that is to be done, but not what was said after it was written.
   const saysAll = delivery.summary.complete && !guarded.isOlder
   if (delivery.mode === 'delta' || saysAll) await store.deliveries.prunePending(feed.name, now)
@@ -82,6 +83,32 @@ async function notePending(
     const said = pending.filter(({ key, delivered }) => delivered.length > 0 && isSaid(key))
     await store.deliveries.notePending(name, said, now)
   }
+}
+
+/** What a delta feed said of the listings that this feed takes over: it says it once, and has them again once they are let go. */
+async function notePassedOn({ chatbot, deltas }: Feed, { store, workspace }: Writers, now: number): Promise<void> {
+  for (const keys of batches(sent(workspace), () => batchSize)) {
+    const rows = Array.from(await store.snapshot.rowsOf(chatbot, keys), ([, row]) => row)
+    const ofOthers = rows.filter(({ owned, content, feed }) => owned && content !== null && deltas.has(feed))
+    for (const [from, taken] of Map.groupBy(ofOthers, (row) => row.feed)) {
+      const newer = await store.deliveries.pendingOf(
+        from,
+        taken.map(({ key }) => key),
+      )
+      const rest = taken.filter(({ key }) => !newer.has(key))
+      const said = await store.snapshot.recall(rest.map(({ id }) => id))
+      const pending = rest.map(({ key, id, sentAt }) => {
+        const listing = { kind: 'listing' as const, at: 'a record of before another feed had it', ...said.get(id)! }
+        return { key, delivered: [listing], at: sentAt }
+      })
+      await store.deliveries.notePending(from, pending, now)
+    }
+  }
+}
+
+function* sent(workspace: Workspace): Generator<string> {
+  for (const kind of ['create', 'update', 'adopt'] as const)
+    for (const { change } of workspace.changes(kind)) yield change.mlsNumber
 }
 
 /** MLSNumbers of which something is planned, held, or can't be decided yet. */

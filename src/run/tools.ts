@@ -43,6 +43,8 @@ export interface Feed extends ApplyFeed {
   plan: PlanConfig
   /** The feeds of its chatbot in the configuration. */
   configured: ReadonlySet<string>
+  /** Those of them, beside this one, whose deliveries say a thing once. */
+  deltas: ReadonlySet<string>
   /** How long a `sync` begins changes; what is left then is for the next one. */
   deadline: number
   rate: number

@@ -102,6 +102,7 @@ export function feedOf(preset: string, mapping: Mapping, path: string, transport
     plan: planSettings.parse({ limits: { confirm: 'never' } }),
     outranks: new Set(),
     configured: new Set(),
+    deltas: new Set(),
     deadline: 7_200_000,
     rate: 1000,
     concurrency: 4,

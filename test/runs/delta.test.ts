@@ -508,6 +508,43 @@ test('a listing that people deleted is put back by a delta that lacks it, if the
   await isDone()
 })
 
+test.each([
+  ['tag', false],
+  ['snapshot', false],
+  ['tag', true],
+] as const)(
+  'a listing that a feed of higher rank takes over and lets go is there again, though no delta says so again (%s, changed meanwhile: %s)',
+  async (ownership, isChanged) => {
+    const north = { source: `${server.url}/north.xml`, delivery: 'delta', volatile, ownership }
+    world.configure({ first: { source: './first.xml', volatile, ownership }, north })
+    await delta([])
+    world.deliver(zillowFeed([all[0], ...homes(31, 35)]), 'first.xml')
+    expect((await world.run('sync', 'first')).result).toBe('ok')
+    expect(await delta(isChanged ? [dearer(all[0])] : [])).toMatchObject({
+      result: 'ok',
+      counts: { hold: 1, create: 0 },
+    })
+    world.deliver(zillowFeed(homes(31, 35)), 'first.xml')
+    expect((await world.run('sync', 'first')).counts).toMatchObject({ delete: 1 })
+    expect(there()).not.toContain(all[0].mlsNumber)
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { create: 1 } })
+    expect(priceOf(all[0])).toBe((isChanged ? dearer(all[0]) : all[0]).price)
+    await isDone()
+  },
+)
+
+test('what a feed of higher rank took over, and a delta says to be gone meanwhile, does not come back', async () => {
+  const north = { source: `${server.url}/north.xml`, delivery: 'delta', volatile }
+  world.configure({ first: { source: './first.xml', volatile }, north })
+  world.deliver(zillowFeed([all[0], ...homes(31, 35)]), 'first.xml')
+  await world.run('sync', 'first')
+  expect((await delta([gone(all[0])])).result).toBe('ok')
+  world.deliver(zillowFeed(homes(31, 35)), 'first.xml')
+  expect((await world.run('sync', 'first')).counts).toMatchObject({ delete: 1 })
+  expect(await delta([])).toMatchObject({ result: 'ok', counts: { create: 0 } })
+  await isDone()
+})
+
 test('one that the service shows twice is told by each delta, until it is there once', async () => {
   const copy = world.listing(all[0].mlsNumber) as unknown as StandInListing
   world.standIn.seed(chatbot, [copy])

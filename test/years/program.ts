@@ -151,6 +151,7 @@ export class OfficeProgram {
       },
       outranks: new Set(),
       configured: new Set(),
+      deltas: new Set(),
       deadline: 2 * hour,
       rate: 5,
       concurrency: 3,
