@@ -3,6 +3,7 @@ import type { FeedConfig } from '../config/config.ts'
 import { printable } from '../core/text.ts'
 import type { Reader } from '../core/intl.ts'
 import { minuteIn } from '../core/zone.ts'
+import { asking } from '../plan/guard/hold.ts'
 import { endInWords } from '../run/hold-sentences.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Held } from '../store/store.ts'
@@ -36,10 +37,17 @@ export function partsInWords(held: readonly Held[]): string {
 
 const ofNoRule = 'a record without MLSNumber'
 
-/** By the rules that hold them, in words, and by what becomes of them: each group has one end. */
+/**
+ * By the rules that hold them, in words, and by what was decided. Of a listing about which a rule asks nothing goes by itself, so
+ * that all of it is told by the rules that ask.
+ */
 export function byRule(held: readonly Approvable[]): (readonly [rules: string, held: Approvable[]])[] {
-  const groups = Map.groupBy(held, ({ rules, decision }) => JSON.stringify([rules, decision?.is]))
-  return Array.from(groups.values(), (group) => [group[0].rules.join(' and ') || ofNoRule, group])
+  const asks = ({ rules, decision }: Approvable): boolean => decision === null && rules.some((rule) => asking.has(rule))
+  const asked = new Map(held.flatMap((one) => (asks(one) ? [[one.mlsNumber, one.rules]] : [])))
+  const rulesOf = ({ mlsNumber, rules, decision }: Approvable): readonly string[] =>
+    decision === null ? (asked.get(mlsNumber) ?? rules) : rules
+  const groups = Map.groupBy(held, (one) => JSON.stringify([rulesOf(one), one.decision?.is]))
+  return Array.from(groups.values(), (group) => [rulesOf(group[0]).join(' and ') || ofNoRule, group])
 }
 
 type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>
@@ -58,8 +66,9 @@ function endOf(count: number, held: readonly Approvable[], { name, timezone, pla
   const isOfList = rules.includes('chatbot')
   const refused = decision?.is === 'refused' ? count : 0
   const clocks = held.flatMap(({ clock }) => clock ?? []).toSorted((one, other) => one - other)
-  const [clock = null] = clocks.length < held.length ? [] : clocks
-  const ending = { clock, last: clocks.at(-1) ?? 0, refused }
+  const [clock = null] = clocks
+  const asked = byListing(held.filter((one) => one.clock === null)).length
+  const ending = { clock, last: clocks.at(-1) ?? 0, refused, asking: asked }
   const about = { feed: name, timezone, confirm: plan.limits.confirm, now }
   const end = endInWords(count, isOfList && rules.length === 1 ? 'listed again' : 'confirmed', ending, about)
   const wait = count === 1 ? 'it waits' : 'they wait'

@@ -179,7 +179,7 @@ function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }
 
 /** Gives what each accident holds, in the order of the rules. */
 function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) {
-  const nothing = () => ({ counts: noneHeld(), clock: null as number | null, last: 0, refused: 0 })
+  const nothing = () => ({ counts: noneHeld(), clock: null as number | null, last: 0, refused: 0, asking: 0 })
   const held = new Map(found.map((trip) => [trip, nothing()]))
   /** Held by no rule: by its refusal alone, or as this run ends no hold. */
   const [refused, kept] = [noneHeld(), noneHeld()]
@@ -196,7 +196,8 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
       // Of a create, too, a fact is held as in an update.
       holding.counts[trip.fact === undefined ? kind : 'update']++
       if (isRefused) holding.refused++
-      if (clock !== null) addClock(holding, clock)
+      else if (clock === null) holding.asking++
+      else addClock(holding, clock)
     }
     for (const { part, clock } of others) {
       const holding = waiting.get(part) ?? nothing()

@@ -15,6 +15,8 @@ export interface Held {
   readonly last: number
   /** How many of them a person refused. */
   readonly refused: number
+  /** How many of them wait for a person, whatever the feed says. */
+  readonly asking: number
 }
 
 export interface About {
@@ -59,7 +61,7 @@ function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: Ab
 
 /** What ends so many holds, as a clause: "they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
 export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>, about: About): string {
-  const { clock, last, refused } = held
+  const { clock, last, refused, asking } = held
   const { timezone, confirm, now } = about
   const isOne = count === 1
   const isOfList = ends === 'listed again'
@@ -67,7 +69,11 @@ export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>
     const what = isOfList ? 'the feed, a later list of the chatbot' : 'the feed'
     return `${isOne ? 'it was' : 'they were'} refused, so that only ${what} or an approval ends ${isOne ? 'it' : 'them'}`
   }
-  const but = refused === 0 ? '' : `, but for ${refused} that ${refused === 1 ? 'was' : 'were'} refused`
+  const exceptions = [
+    ...(asking === 0 || clock === null ? [] : [`${asking} that ${asking === 1 ? 'waits' : 'wait'} for you`]),
+    ...(refused === 0 ? [] : [`${refused} that ${refused === 1 ? 'was' : 'were'} refused`]),
+  ]
+  const but = exceptions.length === 0 ? '' : `, but for ${exceptions.join(' and ')}`
   const go = isOne ? 'it goes by itself' : 'they go by themselves'
   if (isOfList && clock !== null && confirm !== null)
     return `${go} once another complete list, an hour later or more, says the same${but}`

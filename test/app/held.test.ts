@@ -61,6 +61,18 @@ test('a listing of which several facts are held is one, with the end of each of 
   ])
 })
 
+test('of a listing that waits for a person nothing goes by itself, whatever else is held of it', () => {
+  const price = { part: 'update price', rules: ['facts'] } as const
+  const asked = held('1', { part: 'update', rules: ['unrecognisable'], clock: null })
+  expect(told([asked, held('1', { ...price, clock: null }), held('2', price)])).toEqual([
+    '1 change held by unrecognisable since Mon 31 Mar 00:00; it waits for you',
+    '1 change held by facts since Mon 31 Mar 00:00; it goes by itself on Thu 3 Apr 00:00 if the feed still says so',
+  ])
+  expect(told([held('1', { ...price, clock: null }), held('2', { ...price, clock: null }), held('3', price)])).toEqual([
+    '3 changes held by facts since Mon 31 Mar 00:00; they go by themselves on Thu 3 Apr 00:00 if the feed still says so, but for 2 that wait for you',
+  ])
+})
+
 test('a time that is over is told by no date: the next complete delivery is what counts', () => {
   expect(told([held('1')], 73)).toEqual([
     '1 change held by leaving since Mon 31 Mar 00:00; it goes by itself with the next complete delivery that still says so',

@@ -76,9 +76,13 @@ export function judge(
     return { change, weighed: { ...unweighed, released }, heldBy: [], waiting: [], letGo: [] }
   }
   const endsNone = policy.keeps === 'all'
+  const isAsking = heldBy.some(({ ends }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
   const waiting = [...held].filter((part) => !byRule.has(part) && isWaiting(part))
   const labels = new Set(heldBy.map(({ label }) => label))
-  if (waiting.length > 0) labels.add(endsNone ? 'this run ends no hold' : heldBefore)
+  // What a person is asked about goes at no time of its own.
+  const waitsAlone = endsNone || isAsking ? [] : waiting
+  if (waitsAlone.length > 0) labels.add(heldBefore)
+  if (endsNone && waiting.length > 0) labels.add('this run ends no hold')
   if (held.size > byRule.size + waiting.length) labels.add('it was refused')
   // What was let go of, and shares a field with what is held, stays with it.
   const fields = new Set([...held].flatMap((part) => fieldsOf(action, part) ?? []))
@@ -110,7 +114,6 @@ export function judge(
     return { part, content, rules: [...new Set(by.map(({ name }) => name))], ends }
   })
   const change = withheld(action, parts, [...labels].join(', '))
-  const isAsking = heldBy.some(({ ends }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
   const withEnd = (trip: Trip): HeldBy => {
     const { is, record } = standing(partFor(trip))
     const isRefused = is === 'refused'
@@ -121,7 +124,7 @@ export function judge(
     change,
     weighed: { parts, counts, released },
     heldBy: heldBy.map(withEnd),
-    waiting: endsNone ? [] : waiting.map((part) => standing(part).record!),
+    waiting: waitsAlone.map((part) => standing(part).record!),
     letGo,
   }
 }
