@@ -3,9 +3,13 @@ import type { CommandContext } from '../app/app.ts'
 import { byListing, byRule, groupInWords, isApprovable, lineOf } from '../app/held.ts'
 import type { Approvable } from '../app/held.ts'
 import { openApp } from '../app/open.ts'
+import type { FeedConfig } from '../config/config.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { jsonDocument } from '../core/text.ts'
+import { minuteIn } from '../core/zone.ts'
+import { dueTimes } from '../daemon/schedule.ts'
+import { approvalLasts } from '../store/holds.ts'
 import { chosenFeeds, confirmed, wantsMore, withApp } from './command.ts'
 
 /** Homes on a page of a terminal, and those of a rule that are shown elsewhere. */
@@ -102,10 +106,18 @@ export function approveCommand(
     say(
       options.refuse
         ? `${decided} refused; they stay held ${otherwise}`
-        : `${decided} approved; the next run carries them out if the feed still says so`,
+        : `${decided} approved; the next run carries them out if the feed still says so. ${lastOf(feed, now)}`,
     )
     return exitStatus.right
   })
+}
+
+/** Until when an approval of now lasts, and what to do where no run by the clock comes in time. */
+function lastOf({ name, schedule, timezone }: FeedConfig, now: number): string {
+  const until = now + approvalLasts
+  const next = schedule === null ? null : dueTimes({ expression: schedule, timezone }).next(now)
+  const late = next !== null && next >= until ? `, before the next run by the clock: listing-sync sync ${name}` : ''
+  return `The approval ends on ${minuteIn(timezone, until)}${late}`
 }
 
 /** What is held, for programs. */

@@ -136,7 +136,9 @@ test('approve shows what is held by rule, with each home, its price and since wh
   expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('9 decisions are taken back')
   expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('nothing was approved or refused')
   expect(await ready()).toContain('they go by themselves on Tue 24 Nov')
-  expect((await world.executed('approve', 'north', '--yes')).stdout).toContain('9 approved')
+  expect((await world.executed('approve', 'north', '--yes')).stdout).toMatch(
+    /9 approved; the next run carries them out if the feed still says so\. The approval ends on Mon 21 Dec 12:0\d\n/,
+  )
   const by = userInfo().username
   expect(await stated()).toMatchObject({
     approvals: [{ by, changes: 9, until: expect.stringMatching(/^2026-12-21T12:0/) }],
@@ -147,6 +149,13 @@ test('approve shows what is held by rule, with each home, its price and since wh
   expect(await ready()).not.toContain('held by')
   expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('9 decisions are taken back')
   expect(await stated()).toMatchObject({ approvals: [] })
+
+  world.configure({ north: { schedule: '0 3 1 1 *' } })
+  expect((await world.executed('approve', 'north', '--yes')).stdout).toMatch(
+    /The approval ends on Mon 21 Dec 12:0\d, before the next run by the clock: listing-sync sync north\n/,
+  )
+  await world.executed('approve', 'north', '--revoke')
+  world.configure({ north: {} })
   expect((await world.executed('sync')).status).toBe(3)
 })
 
