@@ -9,7 +9,7 @@ import type { Connection, Writes } from './door.ts'
 import { ledgerPruning } from './ledger.ts'
 import { giveBack } from './packed.ts'
 import { renameStore } from './serial.ts'
-import { isAhead, settingBack } from './set-back.ts'
+import { isAhead, settingBack, settingForward, wasBehind } from './set-back.ts'
 import type { NumberedRun, Runs, RunsReader, RunUnderWay, Verified } from './store.ts'
 
 type RunRow = Omit<NumberedRun, 'interrupted'> & { interrupted: number }
@@ -57,6 +57,8 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
     VALUES (@feed, @number, @chatbot, @command, @startedAt, @startedAt, @process, @host, NULL)`)
   const ahead = database.prepare<[{ feed: string; now: number }]>(isAhead('@feed', '@now'))
   const setBack = settingBack('@feed', '@now').map((sql) => database.prepare(sql))
+  const behind = database.prepare<[{ feed: string; now: number }], object>(wasBehind('@feed', '@now'))
+  const setForward = settingForward('@feed', '@from', '@until', '@last').map((sql) => database.prepare(sql))
   const noteProgress = database.prepare('UPDATE under_way SET progress = ?, seen_at = ? WHERE feed = ?')
   const end = column<number>(
     database,
@@ -122,9 +124,11 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
     ...inTransactions<Writes<Runs, RunsReader>>(connection, {
       begin(run) {
         const number = nextNumber.get()!
-        begin.run({ ...run, number, process: process.pid, host })
         // Not as what this run notes.
         const before = { feed: run.feed, now: run.startedAt - 1 }
+        const wrong = behind.get(before)
+        begin.run({ ...run, number, process: process.pid, host })
+        if (wrong !== undefined) for (const one of setForward) one.run({ feed: run.feed, ...wrong })
         if (ahead.get(before) !== undefined) for (const one of setBack) one.run(before)
         return number
       },

@@ -1324,6 +1324,34 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         ])
       })
 
+      it.each([
+        ['an hour', 'as late as it can be', hour, now],
+        ['eight days', 'what it says', 8 * day, now - 30 * day - 1],
+      ])('after a clock that was behind for %s take what was noted meanwhile for %s', async (_, __, long, at) => {
+        const wrong = now - 30 * day
+        const run = async (startedAt: number, finishedAt: number): Promise<void> => {
+          await runs.begin({ feed: 'north', chatbot, command: 'sync', startedAt })
+          await runs.record(runRecord({ startedAt, finishedAt }))
+        }
+        const whole = { now: now - day, isWhole: true, letGo: () => 0 }
+        await holds.replace('north', [newHeld('D', 'delete')], whole)
+        await ledger.begin(chatbot, 'north', 'create', [{ key: 'A', counts: ['create'] }], now - 2)
+        await ledger.begin(chatbot, 'south', 'create', [{ key: 'S', counts: ['create'] }], wrong)
+        await snapshot.confirm(chatbot, [confirmation('N', { at: now - 40 * day, suspectUntil: null })])
+        await run(now - hour, now)
+        await run(wrong, wrong + hour)
+        await ledger.begin(chatbot, 'north', 'delete', [{ key: 'B', counts: ['delete'] }], wrong + 2)
+        await run(wrong + long - hour, wrong + long)
+        await runs.begin({ feed: 'north', chatbot, command: 'sync', startedAt: now + hour })
+        expect((await holds.held('north', now)).map(({ since, clock }) => [since, clock])).toEqual([[at, at]])
+        expect((await row('A')).flightAt).toBe(at)
+        expect((await row('B')).flightAt).toBe(at === now ? now : wrong + 2)
+        expect((await row('S')).flightAt).toBe(wrong)
+        expect((await row('N')).sentAt).toBe(now - 40 * day)
+        const counted = (await remembered(now + hour)).filter((one) => one.counted.length > 0)
+        expect(counted.map(({ key }) => key)).toEqual(at === now ? ['A', 'B'] : [])
+      })
+
       it('of all feeds are known by their names', async () => {
         expect(await runs.feeds()).toEqual([])
         for (const feed of ['south', 'north', 'south']) await runs.record(runRecord({ feed }))

@@ -235,6 +235,20 @@ describe('what is held', () => {
     expect(await world.run()).toMatchObject({ result: 'held', holds: [{ rule: 'leaving' }], counts: { hold: 6 } })
   })
 
+  test.each([
+    ['a month', 30 * day],
+    ['half a century', 20_000 * day],
+  ])('goes in its time where the clock was behind by %s for a run', async (_, behind) => {
+    await loaded()
+    await night(sixGone)
+    world.clock.advance(hour - behind)
+    world.deliver(zillowFeed(sixGone))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0 } })
+    expect(await night(sixGone, behind + hour)).toMatchObject({ result: 'held', counts: { delete: 0 } })
+    expect(await nights(2, sixGone)).toMatchObject({ result: 'held', counts: { delete: 0 } })
+    expect(await night(sixGone)).toMatchObject({ counts: { delete: 6 } })
+  })
+
   test('goes in its time from now on where a clock that was a year ahead held it, and what left under it counts for a day', async () => {
     await loaded()
     const year = 365 * day

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Stamp } from '../../core/mark.ts'
 import { reportsKept, runsKept } from '../runs.ts'
-import { isAhead, settingBack } from '../set-back.ts'
+import { isAhead, settingBack, settingForward, wasBehind } from '../set-back.ts'
 import type { NumberedRun, Runs, RunUnderWay, Verified } from '../store.ts'
 import { pruneChanges } from './changes.ts'
 import type { Asker, Door } from './door.ts'
@@ -90,6 +90,9 @@ export function createRuns(
     begin(run) {
       begun(run.feed, run.chatbot)
       return door.writeOf(run.feed, async (asker) => {
+        // Not as what this run notes.
+        const before = [run.feed, run.startedAt - 1]
+        const [wrong] = await asker.all<Record<'from' | 'until' | 'last', number>>(wasBehind('$1', '$2'), before)
         const [{ number }] = await asker.all<{ number: number }>(
           `INSERT INTO under_way (feed, number, chatbot, command, started_at, seen_at, process, host)
           VALUES ($1, nextval('run_number'), $2, $3, $4, $4, $5, $6) ON CONFLICT (feed) DO UPDATE SET number = excluded.number,
@@ -98,8 +101,9 @@ export function createRuns(
           RETURNING number`,
           [run.feed, run.chatbot, run.command, run.startedAt, process.pid, host],
         )
-        // Not as what this run notes.
-        const before = [run.feed, run.startedAt - 1]
+        if (wrong !== undefined)
+          for (const sql of settingForward('$1', '$2', '$3', '$4'))
+            await asker.run(sql, [run.feed, wrong.from, wrong.until, wrong.last])
         if ((await asker.all(isAhead('$1', '$2'), before)).length > 0)
           for (const sql of settingBack('$1', '$2')) await asker.run(sql, before)
         return number
