@@ -42,6 +42,7 @@ export async function takeOffOwn(context: ApplyContext, key: string, copies: Own
     if (left.length === 0 || left.some(isOwn)) copies.stillShown++
     else {
       // What is there is the other store's: the next run takes it for what it is.
+      if (context.orders.saysOnce) await noteSaid(context, key)
       await store.snapshot.forget(feed.chatbot, [key], null)
       copies.gone++
     }
@@ -81,6 +82,16 @@ async function deleteOwn(
       await store.ledger.end(feed.chatbot, [key], 'as-before')
     throw error
   }
+}
+
+/** What a delta said of a listing that is forgotten is planned again by the next run, as no other delta says so. */
+async function noteSaid({ store: { snapshot, deliveries }, feed, runtime }: ApplyContext, key: string): Promise<void> {
+  const { name, chatbot } = feed
+  const said = (await snapshot.confirmed(chatbot, name, [key])).get(key)
+  const row = (await snapshot.rowsOf(chatbot, [key])).get(key)
+  if (said === undefined || row === undefined) return
+  const delivered = [{ kind: 'listing' as const, at: 'a record of before its copy was taken off', ...said }]
+  await deliveries.notePending(name, [{ key, delivered, at: row.sentAt }], runtime.clock.now())
 }
 
 /** As sentences. */

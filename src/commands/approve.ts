@@ -115,9 +115,9 @@ export function approveCommand(
 /** Until when an approval of now lasts, and what to do where no run by the clock comes in time. */
 function lastOf({ name, schedule, timezone }: FeedConfig, now: number): string {
   const until = now + approvalLasts
-  const next = schedule === null ? null : dueTimes({ expression: schedule, timezone }).next(now)
-  const late = next !== null && next >= until ? `, before the next run by the clock: listing-sync sync ${name}` : ''
-  return `The approval ends on ${minuteIn(timezone, until)}${late}`
+  const isLate = schedule !== null && (dueTimes({ expression: schedule, timezone }).next(now) ?? Infinity) >= until
+  const before = isLate ? `, before the next run by the clock: listing-sync sync ${name}` : ''
+  return `The approval ends on ${minuteIn(timezone, until)}${before}`
 }
 
 /** What is held, for programs. */

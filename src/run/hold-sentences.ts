@@ -49,10 +49,11 @@ export function sentenceOf(trip: Trip, held: Held, about: About): string {
 }
 
 function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: About): string {
-  const { counts, clock, refused } = held
+  const { counts, clock, last, refused, asking } = held
   const { feed, timezone, confirm } = about
   if (waitsFor !== undefined) return `Nothing of it is carried out until ${waitsFor} or you approve it`
-  if ('renumbered' in numbers && clock !== null && confirm !== null && refused === 0)
+  const haveOneEnd = clock !== null && clock === last && confirm !== null && refused + asking === 0
+  if ('renumbered' in numbers && haveOneEnd)
     return `Held with their old numbers until ${minuteIn(timezone, clock + confirm)}; the site keeps showing them`
   const of = fact === undefined ? '' : ` of ${facts[fact].words[2]}`
   const end = endInWords(total(counts), ends, held, about)

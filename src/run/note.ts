@@ -1,5 +1,6 @@
 import { batches } from '../core/batches.ts'
 import type { Bookkeeping } from '../plan/change.ts'
+import type { SnapshotRow } from '../plan/inputs.ts'
 import { tellsAbsence } from '../plan/proof.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Plan } from './plan.ts'
@@ -95,7 +96,10 @@ async function notePassedOn({ chatbot, deltas }: Feed, { store, workspace }: Wri
         from,
         taken.map(({ key }) => key),
       )
-      const rest = taken.filter(({ key }) => !newer.has(key))
+      const rest: SnapshotRow[] = []
+      // A full delivery that lacked it was its last word.
+      for (const row of taken)
+        if (!newer.has(row.key) && !(await store.history.isAbsent(chatbot, from, row.key))) rest.push(row)
       const said = await store.snapshot.recall(rest.map(({ id }) => id))
       const pending = rest.map(({ key, id, sentAt }) => {
         const listing = { kind: 'listing' as const, at: 'a record of before another feed had it', ...said.get(id)! }

@@ -195,7 +195,9 @@ function* heldOf(workspace: Workspace, { past, plan }: Prepared, letGo: { holds:
     // decision, not a permission.
     const parts = cause === 'unreadable' ? [{ part: withoutRule('delete') }] : weighed.parts.map(ofRule)
     const isElsewhere = change.kind === 'hold' && cause === 'other-feed'
-    const isHeld = change.kind === 'hold' || parts.length > 0
+    // A delta that does not name it would not end it either, once it is there once.
+    const isUntold = cause === 'twice-shown' && plan.untold.told?.has(mlsNumber) === false
+    const isHeld = (change.kind === 'hold' && !isUntold) || parts.length > 0
     const home = isHeld && !isElsewhere ? homeIn(workspace, change, past.moment) : null
     for (const held of parts) yield { mlsNumber, why, home, ...held }
     if (isHeld && parts.length === 0) yield { mlsNumber, why, part: null, home, isElsewhere }

@@ -545,6 +545,23 @@ test('what a feed of higher rank took over, and a delta says to be gone meanwhil
   await isDone()
 })
 
+test('what the last full delivery lacked does not come back because a feed of higher rank lets it go', async () => {
+  const feeds = (delivery: string): Record<string, object> => ({
+    first: { source: './first.xml', volatile },
+    north: { source: `${server.url}/north.xml`, delivery, volatile },
+  })
+  world.configure(feeds('full'))
+  expect(await delta(all.slice(6))).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  world.configure(feeds('delta'))
+  world.deliver(zillowFeed([all[0], ...homes(31, 35)]), 'first.xml')
+  await world.run('sync', 'first')
+  world.deliver(zillowFeed(homes(31, 35)), 'first.xml')
+  await world.run('sync', 'first')
+  expect(there()).not.toContain(all[0].mlsNumber)
+  expect(await delta([])).toMatchObject({ counts: { create: 0 } })
+  expect(there()).not.toContain(all[0].mlsNumber)
+})
+
 test('one that the service shows twice is told by each delta, until it is there once', async () => {
   const copy = world.listing(all[0].mlsNumber) as unknown as StandInListing
   world.standIn.seed(chatbot, [copy])
@@ -552,13 +569,16 @@ test('one that the service shows twice is told by each delta, until it is there 
     expect(await delta(some)).toMatchObject({
       result: 'partial',
       counts: { hold: 1 },
+      notes: [],
       changes: expect.arrayContaining([
         expect.objectContaining({ cause: 'twice-shown', mlsNumber: all[0].mlsNumber, held: 'delete' }),
       ]),
     })
   world.standIn.remove(chatbot, all[0].mlsNumber)
   world.standIn.seed(chatbot, [copy])
-  expect(await delta([])).toMatchObject({ result: 'ok', counts: { hold: 0, delete: 0 } })
+  for (let i = 0; i < 2; i++)
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { hold: 0, delete: 0 }, notes: [] })
+  expect((await world.executed('status')).stdout).not.toContain('repair')
 })
 
 test('a number that a feed of higher rank has is created once that lets it go', async () => {

@@ -422,4 +422,22 @@ describe('with marks', () => {
     expect(numbers()).toHaveLength(3)
     expect(await run('one', tagged)).toMatchObject({ result: 'ok', counts: { adopt: 1, unchanged: 2 } })
   })
+
+  test('what a delta said is not forgotten with the copy that is taken off', async () => {
+    const feeds = { north: { ...tagged.north, delivery: 'delta' } }
+    world.deliver(zillowFeed(homes.slice(0, 3)))
+    await run('one', feeds)
+    world.deliver(zillowFeed([]))
+    expect(await run('one', feeds)).toMatchObject({ result: 'ok', changes: [] })
+    const ours = JSON.stringify(world.listing(homes[0].mlsNumber))
+    world.standIn.seed(chatbot, [
+      JSON.parse(ours.replace(/north\/[\da-f]{8}\.\d+/, 'north/00000000.1')) as StandInListing,
+    ])
+    expect((await run('one', feeds)).notes.slice(1)).toEqual([
+      'Another program created 1 listing, too; the copy of this one was taken off, and the next run takes over what stays.',
+    ])
+    expect(numbers()).toHaveLength(3)
+    expect(await run('one', feeds)).toMatchObject({ result: 'ok', counts: { adopt: 1 } })
+    expect(await run('one', feeds)).toMatchObject({ result: 'ok', changes: [] })
+  })
 })
