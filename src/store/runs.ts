@@ -58,7 +58,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   const ahead = database.prepare<[{ feed: string; now: number }]>(isAhead('@feed', '@now'))
   const setBack = settingBack('@feed', '@now').map((sql) => database.prepare(sql))
   const behind = database.prepare<[{ feed: string; now: number }], object>(wasBehind('@feed', '@now'))
-  const setForward = settingForward('@feed', '@from', '@until', '@last').map((sql) => database.prepare(sql))
+  const setForward = settingForward('@feed', '@from', '@until', '@last', '@now').map((sql) => database.prepare(sql))
   const noteProgress = database.prepare('UPDATE under_way SET progress = ?, seen_at = ? WHERE feed = ?')
   const end = column<number>(
     database,
@@ -128,7 +128,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
         const before = { feed: run.feed, now: run.startedAt - 1 }
         const wrong = behind.get(before)
         begin.run({ ...run, number, process: process.pid, host })
-        if (wrong !== undefined) for (const one of setForward) one.run({ feed: run.feed, ...wrong })
+        if (wrong !== undefined) for (const one of setForward) one.run({ ...before, ...wrong })
         if (ahead.get(before) !== undefined) for (const one of setBack) one.run(before)
         return number
       },

@@ -1,8 +1,8 @@
 /**
  * What a clock noted that was wrong for a while. A time after now is of one that was ahead, or the clock is behind now: it is
- * taken as now, as what waits for minutes or days would wait until that time, too. Once such times are over, the clock was behind:
- * what was noted meanwhile, or taken for then, is taken as the end of the last run before, as it is no older than that for sure.
- * Either way a wait may last longer, and none is over too early.
+ * taken as now, as what waits for minutes or days would wait until that time, too. Once the clock is at such times again, it was
+ * behind. What was taken for then is taken as the end of the last run before, as it is no later than that for sure; what was
+ * noted while it was behind, as now. So a wait may last longer, and none is over too early.
  */
 
 /**
@@ -21,39 +21,57 @@ const times = {
 export const isAhead = (feed: string, now: string): string =>
   `SELECT 1 AS ahead FROM run WHERE feed = ${feed} AND finished_at > ${now} LIMIT 1`
 
-/** A clock that was behind for longer is not found out by this: what waited for then has waited. */
-const longestBehind = 7 * 86_400_000
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+/** Of a run that was killed nobody knows when it wrote last. */
+const slack = hour
 
 /**
- * Gives, where the runs of a feed that came last ended before an earlier one, `from` and `until` when they were made, and `last`, when
- * that one ended.
+ * Gives, where runs of a feed began before an earlier one ended, and none since then did not, `from` and `until` when they were made, and
+ * `last`, when the last one ended that began in order. Such a run may have ended under a clock that was put right meanwhile. A
+ * clock that was ahead looks the same once it is later than that; but then less time has passed than these runs took.
  */
 export const wasBehind = (feed: string, now: string): string => `
-  WITH made AS (SELECT number, started_at, finished_at FROM run WHERE feed = ${feed}
-    UNION ALL SELECT number, started_at, seen_at FROM under_way WHERE feed = ${feed}),
-  last AS (SELECT number, finished_at FROM made ORDER BY finished_at DESC, number DESC LIMIT 1)
-  SELECT min(made.started_at) - 1 AS "from", max(made.finished_at) AS until, max(last.finished_at) AS last
-  FROM made JOIN last ON made.number > last.number
-  HAVING max(last.finished_at) <= ${now} AND max(made.finished_at) - min(made.started_at) <= ${longestBehind}`
+  WITH made AS (SELECT number, started_at, finished_at, 0 AS slack FROM run WHERE feed = ${feed}
+    UNION ALL SELECT number, started_at, seen_at, ${slack} FROM under_way WHERE feed = ${feed}),
+  ordered AS (SELECT made.*, started_at >= coalesce(max(finished_at) OVER (
+      ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS follows FROM made),
+  last AS (SELECT number, finished_at FROM ordered WHERE follows ORDER BY number DESC LIMIT 1),
+  wrong AS (SELECT started_at, last.finished_at AS last, made.finished_at + slack AS until, made.finished_at AS ended,
+      made.finished_at > last.finished_at AS mended FROM made JOIN last ON made.number > last.number)
+  SELECT min(started_at) - 1 AS "from", max(CASE WHEN mended THEN started_at + ${day} ELSE until END) AS until, max(last) AS last
+  FROM wrong
+  HAVING max(last) <= ${now} AND max(last) + max(CASE WHEN mended THEN started_at ELSE ended END) - min(started_at) <= ${now} + ${minute}`
 
 /** Statements that take the times of a feed after now for now. */
-export const settingBack = (feed: string, now: string): string[] => moving(feed, (column) => `${column} > ${now}`, now)
+export const settingBack = (feed: string, now: string): string[] =>
+  moving(
+    feed,
+    (column) => `${column} > ${now}`,
+    () => now,
+  )
 
-/** Statements that take the times of a feed between two for another one. */
-export const settingForward = (feed: string, from: string, until: string, last: string): string[] =>
-  moving(feed, (column) => `${column} BETWEEN ${from} AND ${until}`, last)
+/** Statements that take `from` for `last`, and the times of a feed after it until `until` for now. */
+export const settingForward = (feed: string, from: string, until: string, last: string, now: string): string[] =>
+  moving(
+    feed,
+    (column) => `${column} BETWEEN ${from} AND ${until}`,
+    (column) => `CASE WHEN ${column} = ${from} THEN CAST(${last} AS BIGINT) ELSE CAST(${now} AS BIGINT) END`,
+  )
 
-function moving(feed: string, is: (column: string) => string, to: string): string[] {
+function moving(feed: string, is: (column: string) => string, to: (column: string) => string): string[] {
   const updates = Object.entries(times).map(([table, [name, ...columns]]) => {
-    const values = columns.map((column) => `${column} = CASE WHEN ${is(column)} THEN ${to} ELSE ${column} END`)
+    const values = columns.map((column) => `${column} = CASE WHEN ${is(column)} THEN ${to(column)} ELSE ${column} END`)
     return `UPDATE ${table} SET ${values.join()} WHERE ${name} = ${feed} AND (${columns.map(is).join(' OR ')})`
   })
   return [
     // What moves by itself was sent as of that time: its records are read again.
-    `UPDATE listing SET raw = NULL, suspect_until = suspect_until - sent_at + ${to} WHERE feed = ${feed} AND ${is('sent_at')}`,
+    `UPDATE listing SET raw = NULL, suspect_until = suspect_until - sent_at + ${to('sent_at')} WHERE feed = ${feed} AND ${is('sent_at')}`,
     ...updates,
-    `INSERT INTO ledger SELECT DISTINCT chatbot, feed, key, what, CAST(${to} AS BIGINT) FROM ledger
+    `INSERT INTO ledger SELECT DISTINCT chatbot, feed, key, what, CAST(${to('at')} AS BIGINT) FROM ledger
     WHERE feed = ${feed} AND ${is('at')} ON CONFLICT DO NOTHING`,
-    `DELETE FROM ledger WHERE feed = ${feed} AND ${is('at')} AND at <> ${to}`,
+    `DELETE FROM ledger WHERE feed = ${feed} AND ${is('at')} AND at <> ${to('at')}`,
   ]
 }

@@ -1339,17 +1339,28 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await ledger.begin(chatbot, 'south', 'create', [{ key: 'S', counts: ['create'] }], wrong)
         await snapshot.confirm(chatbot, [confirmation('N', { at: now - 40 * day, suspectUntil: null })])
         await run(now - hour, now)
-        await run(wrong, wrong + hour)
+        await run(wrong, wrong + hour / 60)
         await ledger.begin(chatbot, 'north', 'delete', [{ key: 'B', counts: ['delete'] }], wrong + 2)
-        await run(wrong + long - hour, wrong + long)
+        await run(wrong + long / 2, wrong + long)
         await runs.begin({ feed: 'north', chatbot, command: 'sync', startedAt: now + hour })
         expect((await holds.held('north', now)).map(({ since, clock }) => [since, clock])).toEqual([[at, at]])
         expect((await row('A')).flightAt).toBe(at)
-        expect((await row('B')).flightAt).toBe(at === now ? now : wrong + 2)
+        expect((await row('B')).flightAt).toBe(at === now ? now + hour - 1 : wrong + 2)
         expect((await row('S')).flightAt).toBe(wrong)
         expect((await row('N')).sentAt).toBe(now - 40 * day)
         const counted = (await remembered(now + hour)).filter((one) => one.counted.length > 0)
         expect(counted.map(({ key }) => key)).toEqual(at === now ? ['A', 'B'] : [])
+      })
+
+      it('that were killed under such a clock are as others, and what they noted last is as late as it can be', async () => {
+        const wrong = now - 30 * day
+        const begin = (startedAt: number) => runs.begin({ feed: 'north', chatbot, command: 'sync', startedAt })
+        await runs.record(runRecord())
+        await begin(wrong)
+        await runs.noteProgress('north', 'half of it', wrong + 30_000)
+        await ledger.begin(chatbot, 'north', 'create', [{ key: 'A', counts: [] }], wrong + 31_000)
+        await begin(now + hour)
+        expect((await row('A')).flightAt).toBe(now + hour - 1)
       })
 
       it('of all feeds are known by their names', async () => {

@@ -249,6 +249,51 @@ describe('what is held', () => {
     expect(await night(sixGone)).toMatchObject({ counts: { delete: 6 } })
   })
 
+  test.each([
+    ['a run', 1],
+    ['four days', 4],
+  ])('what a clock that was behind for %s held last goes in the time that it has', async (_, days) => {
+    await loaded()
+    await night(all)
+    world.clock.advance(day - 30 * day)
+    for (let run = 1; run < days; run++) await night(all)
+    expect(await night(sixGone)).toMatchObject({ result: 'held', counts: { hold: 6 } })
+    expect(await night(sixGone, 30 * day + hour)).toMatchObject({ result: 'held', counts: { delete: 0 } })
+    expect(await nights(2, sixGone)).toMatchObject({ result: 'held', counts: { delete: 0 } })
+    expect(await night(sixGone)).toMatchObject({ counts: { delete: 6 } })
+  })
+
+  test('what is held waits on where the clock is put right within a run', async () => {
+    const server = await startFeedServer()
+    try {
+      server.give(zillowFeed(all))
+      await loaded(all, { source: server.url })
+      server.give(zillowFeed(sixGone))
+      expect(await night('')).toMatchObject({ result: 'held', counts: { hold: 6 } })
+      world.clock.advance(hour - 30 * day)
+      server.give(zillowFeed(sixGone), (response, content) => {
+        world.clock.advance(30 * day)
+        response.writeHead(200, { 'content-length': content.length, 'content-type': 'text/xml' }).end(content)
+      })
+      expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 6 } })
+      server.give(zillowFeed(sixGone))
+      expect(await night('', hour)).toMatchObject({ result: 'held', counts: { hold: 6 } })
+      expect(await nights(2, '')).toMatchObject({ result: 'held', counts: { hold: 6 } })
+      expect(await night('')).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+    } finally {
+      await server.close()
+    }
+  })
+
+  test('a clock that was two days ahead takes nothing for noted later than it was, once it is that time', async () => {
+    await loaded()
+    await night(all, 3 * day)
+    const left = (count: number): Home[] => all.slice(count)
+    expect(await night(left(2), -2 * day + hour)).toMatchObject({ counts: { delete: 2 } })
+    expect(await night(left(4))).toMatchObject({ counts: { delete: 2 } })
+    expect(await night(left(6))).toMatchObject({ result: 'ok', counts: { delete: 2 } })
+  })
+
   test('goes in its time from now on where a clock that was a year ahead held it, and what left under it counts for a day', async () => {
     await loaded()
     const year = 365 * day

@@ -102,8 +102,8 @@ export function createRuns(
           [run.feed, run.chatbot, run.command, run.startedAt, process.pid, host],
         )
         if (wrong !== undefined)
-          for (const sql of settingForward('$1', '$2', '$3', '$4'))
-            await asker.run(sql, [run.feed, wrong.from, wrong.until, wrong.last])
+          for (const sql of settingForward('$1', '$2', '$3', '$4', '$5'))
+            await asker.run(sql, [run.feed, wrong.from, wrong.until, wrong.last, run.startedAt - 1])
         if ((await asker.all(isAhead('$1', '$2'), before)).length > 0)
           for (const sql of settingBack('$1', '$2')) await asker.run(sql, before)
         return number
