@@ -58,7 +58,15 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   const ahead = database.prepare<[{ feed: string; now: number }]>(isAhead('@feed', '@now'))
   const setBack = settingBack('@feed', '@now').map((sql) => database.prepare(sql))
   const behind = database.prepare<[{ feed: string; now: number }], object>(wasBehind('@feed', '@now'))
-  const setForward = settingForward('@feed', '@from', '@until', '@last', '@now').map((sql) => database.prepare(sql))
+  const setForward = settingForward('@feed', '@from', '@until', '@now').map((sql) => database.prepare(sql))
+  /** What a clock noted that was wrong before. */
+  const mendTimes = (feed: string, at: number): void => {
+    // Not as what this run notes.
+    const before = { feed, now: at - 1 }
+    const wrong = behind.get(before)
+    if (wrong !== undefined) for (const one of setForward) one.run({ ...before, ...wrong })
+    if (ahead.get(before) !== undefined) for (const one of setBack) one.run(before)
+  }
   const noteProgress = database.prepare('UPDATE under_way SET progress = ?, seen_at = ? WHERE feed = ?')
   const end = column<number>(
     database,
@@ -124,19 +132,17 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
     ...inTransactions<Writes<Runs, RunsReader>>(connection, {
       begin(run) {
         const number = nextNumber.get()!
-        // Not as what this run notes.
-        const before = { feed: run.feed, now: run.startedAt - 1 }
-        const wrong = behind.get(before)
+        mendTimes(run.feed, run.startedAt)
         begin.run({ ...run, number, process: process.pid, host })
-        if (wrong !== undefined) for (const one of setForward) one.run({ ...before, ...wrong })
-        if (ahead.get(before) !== undefined) for (const one of setBack) one.run(before)
         return number
       },
       noteProgress: (feed, progress, now) => void noteProgress.run(progress, now, feed),
       record({ report: told, ...run }) {
         const { feed, result, finishedAt } = run
         // A failure before its begin, or of a process without the lease, has no number yet.
-        const number = end.get(feed, process.pid, host) ?? nextNumber.get()!
+        const begun = end.get(feed, process.pid, host)
+        if (begun === undefined && result === 'failed') mendTimes(feed, finishedAt)
+        const number = begun ?? nextNumber.get()!
         add.run({ ...run, number, interrupted: run.interrupted ? 1 : 0 })
         if (told !== undefined) addReport.run(number, feed, gzipSync(told))
         pruneReports.run({ feed })

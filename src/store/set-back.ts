@@ -1,8 +1,7 @@
 /**
  * What a clock noted that was wrong for a while. A time after now is of one that was ahead, or the clock is behind now: it is
  * taken as now, as what waits for minutes or days would wait until that time, too. Once the clock is at such times again, it was
- * behind. What was taken for then is taken as the end of the last run before, as it is no later than that for sure; what was
- * noted while it was behind, as now. So a wait may last longer, and none is over too early.
+ * behind: what was noted then, or taken for then, is taken as now, too. So a wait may last longer, and none is over too early.
  */
 
 /**
@@ -17,9 +16,9 @@ const times = {
   feed: ['name', 'last_success', 'lost_at', 'complete_at'],
 }
 
-/** Whether a run of a feed ended after now; `feed` and `now` are parameters as the store writes them, here and below. */
+/** Whether a run of a feed began or ended after now; `feed` and `now` are parameters as the store writes them, here and below. */
 export const isAhead = (feed: string, now: string): string =>
-  `SELECT 1 AS ahead FROM run WHERE feed = ${feed} AND finished_at > ${now} LIMIT 1`
+  `SELECT 1 AS ahead FROM run WHERE feed = ${feed} AND (finished_at > ${now} OR started_at > ${now}) LIMIT 1`
 
 const minute = 60_000
 const hour = 60 * minute
@@ -29,49 +28,41 @@ const day = 24 * hour
 const slack = hour
 
 /**
- * Gives, where runs of a feed began before an earlier one ended, and none since then did not, `from` and `until` when they were made, and
- * `last`, when the last one ended that began in order. Such a run may have ended under a clock that was put right meanwhile. A
- * clock that was ahead looks the same once it is later than that; but then less time has passed than these runs took.
+ * Gives, where runs of a feed began before an earlier one ended, and none since then did not, `from` and `until` when they were made. Such
+ * a run may have ended under a clock that was put right meanwhile. A clock that was ahead looks the same once it is later than that;
+ * but then less time has passed than these runs took. A run without figures was killed.
  */
 export const wasBehind = (feed: string, now: string): string => `
-  WITH made AS (SELECT number, started_at, finished_at, 0 AS slack FROM run WHERE feed = ${feed}
+  WITH made AS (
+    SELECT number, started_at, finished_at, CASE WHEN figures = '{}' THEN ${slack} ELSE 0 END AS slack FROM run
+      WHERE feed = ${feed} AND finished_at <= ${now}
     UNION ALL SELECT number, started_at, seen_at, ${slack} FROM under_way WHERE feed = ${feed}),
   ordered AS (SELECT made.*, started_at >= coalesce(max(finished_at) OVER (
       ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS follows FROM made),
   last AS (SELECT number, finished_at FROM ordered WHERE follows ORDER BY number DESC LIMIT 1),
   wrong AS (SELECT started_at, last.finished_at AS last, made.finished_at + slack AS until, made.finished_at AS ended,
       made.finished_at > last.finished_at AS mended FROM made JOIN last ON made.number > last.number)
-  SELECT min(started_at) - 1 AS "from", max(CASE WHEN mended THEN started_at + ${day} ELSE until END) AS until, max(last) AS last
-  FROM wrong
-  HAVING max(last) <= ${now} AND max(last) + max(CASE WHEN mended THEN started_at ELSE ended END) - min(started_at) <= ${now} + ${minute}`
+  SELECT min(started_at) - 1 AS "from", max(CASE WHEN mended THEN started_at + ${day} ELSE until END) AS until FROM wrong
+  HAVING max(last) + max(CASE WHEN mended THEN started_at ELSE ended END) - min(started_at) <= ${now} + ${minute}`
 
 /** Statements that take the times of a feed after now for now. */
-export const settingBack = (feed: string, now: string): string[] =>
-  moving(
-    feed,
-    (column) => `${column} > ${now}`,
-    () => now,
-  )
+export const settingBack = (feed: string, now: string): string[] => moving(feed, (column) => `${column} > ${now}`, now)
 
-/** Statements that take `from` for `last`, and the times of a feed after it until `until` for now. */
-export const settingForward = (feed: string, from: string, until: string, last: string, now: string): string[] =>
-  moving(
-    feed,
-    (column) => `${column} BETWEEN ${from} AND ${until}`,
-    (column) => `CASE WHEN ${column} = ${from} THEN CAST(${last} AS BIGINT) ELSE CAST(${now} AS BIGINT) END`,
-  )
+/** Statements that take the times of a feed from `from` to `until` for now. */
+export const settingForward = (feed: string, from: string, until: string, now: string): string[] =>
+  moving(feed, (column) => `${column} BETWEEN ${from} AND ${until}`, now)
 
-function moving(feed: string, is: (column: string) => string, to: (column: string) => string): string[] {
+function moving(feed: string, is: (column: string) => string, to: string): string[] {
   const updates = Object.entries(times).map(([table, [name, ...columns]]) => {
-    const values = columns.map((column) => `${column} = CASE WHEN ${is(column)} THEN ${to(column)} ELSE ${column} END`)
+    const values = columns.map((column) => `${column} = CASE WHEN ${is(column)} THEN ${to} ELSE ${column} END`)
     return `UPDATE ${table} SET ${values.join()} WHERE ${name} = ${feed} AND (${columns.map(is).join(' OR ')})`
   })
   return [
     // What moves by itself was sent as of that time: its records are read again.
-    `UPDATE listing SET raw = NULL, suspect_until = suspect_until - sent_at + ${to('sent_at')} WHERE feed = ${feed} AND ${is('sent_at')}`,
+    `UPDATE listing SET raw = NULL, suspect_until = suspect_until - sent_at + ${to} WHERE feed = ${feed} AND ${is('sent_at')}`,
     ...updates,
-    `INSERT INTO ledger SELECT DISTINCT chatbot, feed, key, what, CAST(${to('at')} AS BIGINT) FROM ledger
+    `INSERT INTO ledger SELECT DISTINCT chatbot, feed, key, what, CAST(${to} AS BIGINT) FROM ledger
     WHERE feed = ${feed} AND ${is('at')} ON CONFLICT DO NOTHING`,
-    `DELETE FROM ledger WHERE feed = ${feed} AND ${is('at')} AND at <> ${to('at')}`,
+    `DELETE FROM ledger WHERE feed = ${feed} AND ${is('at')} AND at <> ${to}`,
   ]
 }

@@ -1212,8 +1212,10 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await runs.record(stopped)
         expect(await runs.lastSuccess('north')).toBeNull()
         expect(await runs.last('north')).toEqual({ ...stopped, number: 1 })
-        await runs.record(runRecord({ result: 'partial', finishedAt: now + 1 }))
-        for (let i = 2; i < 1010; i++) await runs.record(runRecord({ result: 'failed', finishedAt: now + i }))
+        const record = (result: RunRecord['result'], at: number) =>
+          runs.record(runRecord({ result, startedAt: at, finishedAt: at }))
+        await record('partial', now + 1)
+        for (let i = 2; i < 1010; i++) await record('failed', now + i)
         expect(await runs.lastSuccess('north')).toBe(now + 1)
         expect((await runs.last('north'))?.finishedAt).toBe(now + 1009)
         expect(await runs.lastSuccess('south')).toBeNull()
@@ -1325,7 +1327,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       })
 
       it.each([
-        ['an hour', 'as late as it can be', hour, now],
+        ['an hour', 'as late as it can be', hour, now + hour - 1],
         ['eight days', 'what it says', 8 * day, now - 30 * day - 1],
       ])('after a clock that was behind for %s take what was noted meanwhile for %s', async (_, __, long, at) => {
         const wrong = now - 30 * day
@@ -1345,22 +1347,48 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await runs.begin({ feed: 'north', chatbot, command: 'sync', startedAt: now + hour })
         expect((await holds.held('north', now)).map(({ since, clock }) => [since, clock])).toEqual([[at, at]])
         expect((await row('A')).flightAt).toBe(at)
-        expect((await row('B')).flightAt).toBe(at === now ? now + hour - 1 : wrong + 2)
+        expect((await row('B')).flightAt).toBe(at > now ? at : wrong + 2)
         expect((await row('S')).flightAt).toBe(wrong)
         expect((await row('N')).sentAt).toBe(now - 40 * day)
         const counted = (await remembered(now + hour)).filter((one) => one.counted.length > 0)
-        expect(counted.map(({ key }) => key)).toEqual(at === now ? ['A', 'B'] : [])
+        expect(counted.map(({ key }) => key)).toEqual(at > now ? ['A', 'B'] : [])
       })
 
-      it('that were killed under such a clock are as others, and what they noted last is as late as it can be', async () => {
+      it.each([true, false])(
+        'that were killed under such a clock are as others (buried by a lease: %s)',
+        async (isBuried) => {
+          const wrong = now - 30 * day
+          const begin = (startedAt: number) => runs.begin({ feed: 'north', chatbot, command: 'sync', startedAt })
+          await runs.record(runRecord())
+          await begin(wrong)
+          await runs.noteProgress('north', 'half of it', wrong + 30_000)
+          await ledger.begin(chatbot, 'north', 'create', [{ key: 'A', counts: [] }], wrong + 31_000)
+          const lease = isBuried ? await store.lease(chatbot, now + hour) : null
+          await begin(now + hour)
+          expect((await row('A')).flightAt).toBe(now + hour - 1)
+          await lease?.release()
+        },
+      )
+
+      it('are put right after a clock that was wrong in several ways, or by a run that never began', async () => {
         const wrong = now - 30 * day
+        const refused = async (key: string, at: number) => {
+          await snapshot.refuse(chatbot, 'north', key, { content: 'c', mapping: 'm', at, message: 'No' })
+        }
+        await refused('A', now + 365 * day)
+        await runs.record(runRecord({ startedAt: now + 365 * day }))
         const begin = (startedAt: number) => runs.begin({ feed: 'north', chatbot, command: 'sync', startedAt })
-        await runs.record(runRecord())
-        await begin(wrong)
-        await runs.noteProgress('north', 'half of it', wrong + 30_000)
-        await ledger.begin(chatbot, 'north', 'create', [{ key: 'A', counts: [] }], wrong + 31_000)
         await begin(now + hour)
-        expect((await row('A')).flightAt).toBe(now + hour - 1)
+        expect((await row('A')).refusedAt).toBe(now + hour - 1)
+        await runs.record(runRecord({ startedAt: now + 2 * day, finishedAt: now + 2 * day }))
+        for (const startedAt of [now + 2 * hour, wrong]) {
+          await begin(startedAt)
+          await refused('B', startedAt)
+          await runs.record(runRecord({ startedAt, finishedAt: startedAt }))
+        }
+        await runs.record(runRecord({ startedAt: now + 3 * hour, finishedAt: now + 3 * hour, result: 'failed' }))
+        await begin(now + 4 * hour)
+        expect((await row('B')).refusedAt).toBe(now + 3 * hour - 1)
       })
 
       it('of all feeds are known by their names', async () => {

@@ -90,9 +90,7 @@ export function createRuns(
     begin(run) {
       begun(run.feed, run.chatbot)
       return door.writeOf(run.feed, async (asker) => {
-        // Not as what this run notes.
-        const before = [run.feed, run.startedAt - 1]
-        const [wrong] = await asker.all<Record<'from' | 'until' | 'last', number>>(wasBehind('$1', '$2'), before)
+        await mendTimes(asker, run.feed, run.startedAt)
         const [{ number }] = await asker.all<{ number: number }>(
           `INSERT INTO under_way (feed, number, chatbot, command, started_at, seen_at, process, host)
           VALUES ($1, nextval('run_number'), $2, $3, $4, $4, $5, $6) ON CONFLICT (feed) DO UPDATE SET number = excluded.number,
@@ -101,11 +99,6 @@ export function createRuns(
           RETURNING number`,
           [run.feed, run.chatbot, run.command, run.startedAt, process.pid, host],
         )
-        if (wrong !== undefined)
-          for (const sql of settingForward('$1', '$2', '$3', '$4', '$5'))
-            await asker.run(sql, [run.feed, wrong.from, wrong.until, wrong.last, run.startedAt - 1])
-        if ((await asker.all(isAhead('$1', '$2'), before)).length > 0)
-          for (const sql of settingBack('$1', '$2')) await asker.run(sql, before)
         return number
       })
     },
@@ -117,11 +110,12 @@ export function createRuns(
       door.writeOf(run.feed, async (asker) => {
         const { feed, result, finishedAt } = run
         // A failure before its begin, or of a process without the lease, has no number yet.
-        const [{ number }] = await asker.all<{ number: number }>(
+        const [{ number, begun }] = await asker.all<{ number: number; begun: number | null }>(
           `WITH ended AS (DELETE FROM under_way WHERE feed = $1 AND process = $2 AND host = $3 RETURNING number)
-          SELECT coalesce((SELECT number FROM ended), nextval('run_number')) AS number`,
+          SELECT (SELECT number FROM ended) AS begun, coalesce((SELECT number FROM ended), nextval('run_number')) AS number`,
           [feed, process.pid, host],
         )
+        if (begun === null && result === 'failed') await mendTimes(asker, feed, finishedAt)
         await asker.run(
           `INSERT INTO run (number, feed, chatbot, command, started_at, finished_at, result, interrupted, error, figures)
           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
@@ -200,4 +194,16 @@ export function createRuns(
 /** Gives the store another name: what went out under its old one is no longer its own. */
 export async function renameStore(asker: Asker): Promise<void> {
   await asker.run("UPDATE meta SET lineage = replace(gen_random_uuid()::text, '-', '')")
+}
+
+/** What a clock noted that was wrong before. */
+async function mendTimes(asker: Asker, feed: string, at: number): Promise<void> {
+  // Not as what this run notes.
+  const before = [feed, at - 1] as const
+  const [wrong] = await asker.all<{ from: number; until: number }>(wasBehind('$1', '$2'), before)
+  if (wrong !== undefined)
+    for (const sql of settingForward('$1', '$2', '$3', '$4'))
+      await asker.run(sql, [feed, wrong.from, wrong.until, at - 1])
+  if ((await asker.all(isAhead('$1', '$2'), before)).length > 0)
+    for (const sql of settingBack('$1', '$2')) await asker.run(sql, before)
 }

@@ -124,14 +124,14 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'what a delta deleted is done once it is counted',
-    test: 'test/runs/delta.test.ts › a delete that was counted and not done is done by the next delta',
+    test: 'test/runs/delta.slow.test.ts › a delete that was counted and not done is done by the next delta',
     file: 'src/run/record.ts',
     from: "if (kind === 'delete') return stillListed !== null && !stillListed.has(mlsNumber)",
     to: "if (kind === 'delete') return true",
   },
   {
     name: 'what a delta changed is done once it is confirmed',
-    test: 'test/runs/delta.test.ts › an update that was confirmed and not done is sent again by the next delta',
+    test: 'test/runs/delta.slow.test.ts › an update that was confirmed and not done is sent again by the next delta',
     file: 'src/run/record.ts',
     from: "return kind === 'forget' || seen.has(mlsNumber)",
     to: 'return true',
@@ -173,7 +173,7 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'a delta is thought to tell again what a lost store knew',
-    test: 'test/runs/delta.test.ts › of what a lost store knew a delta tells nothing again: each create is looked up, however long ago that was',
+    test: 'test/runs/delta.slow.test.ts › of what a lost store knew a delta tells nothing again: each create is looked up, however long ago that was',
     file: 'src/run/plan.ts',
     from: "lostAt !== null && delivery.mode === 'delta'",
     to: 'false',
