@@ -62,7 +62,8 @@ export async function recorded(
     if (lease.isBehind) run.notes.push(behind(feed))
     const command = mode === 'backfill' ? 'backfill' : 'sync'
     const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: runtime.clock.now() } as const
-    tools.begun?.(await store.runs.begin(begun))
+    const number = await store.runs.begin(begun)
+    tools.begun?.(number)
     const finished = new AbortController()
     const stop = (): void => {
       // Until there is a plan nothing is lost by ending calls at once.
