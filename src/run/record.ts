@@ -34,6 +34,7 @@ export async function reported(
   let report: Report
   try {
     if (await tools.store.isBehind()) run.notes.push(behind(feed))
+    if (await tools.store.runs.hadWrongClock(feed.name, startedAt)) run.notes.push(clockNote(mode))
     await work(run)
     report = reportOf(mode, feed, tools, startedAt, run)
   } catch (error) {
@@ -105,6 +106,13 @@ export async function recorded(
 function behind({ plan: { settle } }: Feed): string {
   const minutes = Math.ceil(settle / 60_000)
   return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. Creates wait ${minutes} minutes (settle)`
+}
+
+function clockNote(mode: Mode): string {
+  const wrong = 'The clock was wrong in an earlier run, or is wrong now: what such a run noted counts'
+  return mode === 'diff'
+    ? `${wrong} from the next run on, which may hold more than is told here`
+    : `${wrong} from this run on, so what is held may wait longer`
 }
 
 /** The message of an error that feed, service or store may give. Any other error is a defect, and is thrown on. */

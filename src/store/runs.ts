@@ -9,7 +9,7 @@ import type { Connection, Writes } from './door.ts'
 import { ledgerPruning } from './ledger.ts'
 import { giveBack } from './packed.ts'
 import { renameStore } from './serial.ts'
-import { isAhead, settingBack, settingForward, wasBehind } from './set-back.ts'
+import { isAhead, isWrong, settingBack, settingForward, wasBehind } from './set-back.ts'
 import type { NumberedRun, Runs, RunsReader, RunUnderWay, Verified } from './store.ts'
 
 type RunRow = Omit<NumberedRun, 'interrupted'> & { interrupted: number }
@@ -67,6 +67,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
     if (wrong !== undefined) for (const one of setForward) one.run({ ...before, ...wrong })
     if (ahead.get(before) !== undefined) for (const one of setBack) one.run(before)
   }
+  const wrong = database.prepare<[{ feed: string; now: number }]>(isWrong('@feed', '@now'))
   const noteProgress = database.prepare('UPDATE under_way SET progress = ?, seen_at = ? WHERE feed = ?')
   const end = column<number>(
     database,
@@ -127,6 +128,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       },
       told: (feed) => told.get(feed) ?? null,
       lostAt: (feed) => (feed === null ? lastLost.get() : lost.get(feed)) ?? null,
+      hadWrongClock: (feed, now) => wrong.get({ feed, now }) !== undefined,
       starts: () => starts.get() ?? { times: 0, at: 0 },
     }),
     ...inTransactions<Writes<Runs, RunsReader>>(connection, {

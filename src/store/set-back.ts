@@ -45,6 +45,13 @@ export const wasBehind = (feed: string, now: string): string => `
   SELECT min(started_at) - 1 AS "from", max(CASE WHEN mended THEN started_at + ${day} ELSE until END) AS until FROM wrong
   HAVING max(last) + max(CASE WHEN mended THEN started_at ELSE ended END) - min(started_at) <= ${now} + ${minute}`
 
+/** Whether the next run of a feed takes other times for what the last ones noted. Clocks of two machines differ by seconds. */
+export const isWrong = (feed: string, now: string): string => `
+  SELECT 1 AS wrong FROM (SELECT started_at, finished_at FROM run WHERE feed = ${feed} ORDER BY number DESC LIMIT 1) AS latest
+    WHERE started_at > ${now} + ${minute} OR finished_at > ${now} + ${minute}
+  UNION ALL SELECT 1 FROM under_way WHERE feed = ${feed} AND (started_at > ${now} + ${minute} OR seen_at > ${now} + ${minute})
+  UNION ALL SELECT 1 FROM (${wasBehind(feed, now)}) AS behind LIMIT 1`
+
 /** Statements that take the times of a feed after now for now. */
 export const settingBack = (feed: string, now: string): string[] => moving(feed, (column) => `${column} > ${now}`, now)
 

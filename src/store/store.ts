@@ -330,6 +330,8 @@ export interface RunsReader {
   told(feed: string): Promise<string | null>
   /** When a lost store was noticed for this feed, or last for any (null): creates wait for `settle` from then. */
   lostAt(feed: string | null): Promise<number | null>
+  /** Whether what the last runs of a feed noted has other times from its next one on (`Runs.begin`): the clock was wrong, or is. */
+  hadWrongClock(feed: string, now: number): Promise<boolean>
   /** The name of this store and its run under way; the next one, where it is opened for reading only. */
   stamp(): Promise<Stamp>
   /** How many daemons started on this store one after another since the last `noteSteady`, and when the last one did. */
@@ -338,8 +340,8 @@ export interface RunsReader {
 
 export interface Runs extends RunsReader {
   /**
-   * Notes that a run of this process begins; gives its number. Of what the guard counts, of holds and of refusals no time is
-   * later from then on: a clock that was ahead noted it.
+   * Notes that a run of this process begins; gives its number. What a wrong clock noted counts as of then: what is later, and
+   * what was noted under a clock that was behind.
    */
   begin(run: Pick<RunRecord, 'feed' | 'chatbot' | 'command' | 'startedAt'>): Promise<number>
   /** Notes how far the feed's run under way is. */

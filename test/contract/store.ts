@@ -1344,6 +1344,8 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await run(wrong, wrong + hour / 60)
         await ledger.begin(chatbot, 'north', 'delete', [{ key: 'B', counts: ['delete'] }], wrong + 2)
         await run(wrong + long / 2, wrong + long)
+        const isWrong = () => Promise.all(['north', 'south'].map((feed) => runs.hadWrongClock(feed, now + hour)))
+        expect(await isWrong()).toEqual([at > now, false])
         await runs.begin({ feed: 'north', chatbot, command: 'sync', startedAt: now + hour })
         expect((await holds.held('north', now)).map(({ since, clock }) => [since, clock])).toEqual([[at, at]])
         expect((await row('A')).flightAt).toBe(at)
@@ -1352,6 +1354,21 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect((await row('N')).sentAt).toBe(now - 40 * day)
         const counted = (await remembered(now + hour)).filter((one) => one.counted.length > 0)
         expect(counted.map(({ key }) => key)).toEqual(at > now ? ['A', 'B'] : [])
+        expect(await isWrong()).toEqual([false, false])
+      })
+
+      it('tell that the clock was wrong, or is, where one began or ended more than a minute from now, and none since then', async () => {
+        const minute = 60_000
+        const wrong = (): Promise<boolean> => runs.hadWrongClock('north', now)
+        expect(await wrong()).toBe(false)
+        await runs.record(runRecord({ finishedAt: now + minute }))
+        expect(await wrong()).toBe(false)
+        await runs.record(runRecord({ finishedAt: now + minute + 1 }))
+        expect([await wrong(), await runs.hadWrongClock('south', now)]).toEqual([true, false])
+        await runs.record(runRecord({ startedAt: now - 1, finishedAt: now }))
+        expect(await wrong()).toBe(false)
+        await runs.begin({ feed: 'north', chatbot, command: 'sync', startedAt: now + minute + 1 })
+        expect(await wrong()).toBe(true)
       })
 
       it.each([true, false])(

@@ -4,7 +4,7 @@ import type { Report, ReportedChange } from '../../src/report/report.ts'
 import type { Disk } from './disk.ts'
 import { feedKeys, listingOf, otherSpelling, toursAt } from './feed.ts'
 import type { Delivery, Entry, Said } from './feed.ts'
-import { GuardModel, allowed, believedAfter, isIn, rareAfter } from './guard-model.ts'
+import { GuardModel, allowed, believedAfter, isIn, rareAfter, tellsOfClock } from './guard-model.ts'
 import { feeOf, judged, ownerOf } from './service.ts'
 import { walks } from './service-mishaps.ts'
 import type { Judged, ModelService, Row, Witness, WriteCall } from './service.ts'
@@ -113,6 +113,7 @@ export class Checker implements Witness {
   #held = new Set<string>()
   #letGo = new Set<string>()
   #keysRefused = false
+  #wasClockSet = false
   /** MLSNumbers on which a create or update of this run had an effect. */
   #affected = new Set<string>()
   /** MLSNumbers of which the last update was confirmed and not carried out: now, and as the run began. */
@@ -246,7 +247,7 @@ export class Checker implements Witness {
 
   /** The process died in a run. */
   killed(): void {
-    this.#guard.killed(this.feed, this.disk.held(this.feed))
+    this.#guard.killed(this.feed, this.disk.held(this.feed), this.#wasClockSet ? this.#time.clock : null)
     this.#takeHeld()
   }
 
@@ -263,6 +264,7 @@ export class Checker implements Witness {
    * then only a mark tells whose it is.
    */
   clockSet(): void {
+    this.#wasClockSet = true
     for (const key of [feedName, otherFeed].flatMap((feed) => this.disk.maybeCreated(feed)))
       for (const row of this.service.living(key)) row.onlyByMark = true
   }
@@ -600,6 +602,7 @@ export class Checker implements Witness {
     const changes = [...report.changes()]
     for (const { kind, mlsNumber, why, outcome } of changes)
       this.trace(`    ${kind} ${mlsNumber}: ${why}${outcome ? `: ${outcome.result} ${outcome.error ?? ''}` : ''}`)
+    if (tellsOfClock(report) && !this.#wasClockSet) this.fail('clock: it is said to be wrong, and was always right')
     if (records !== listings + removals + filtered + duplicates + rejects)
       this.fail(`7: records ${JSON.stringify(delivery)}`)
     const { records: least, partly } = this.delivery

@@ -50,6 +50,9 @@ const wordOf = (fact: Fact, listing: Listing): Word => words[fact](listing)
 /** How many may change it, however few there are. */
 const least: Record<Fact, number> = { price: 1, status: 3, emptied: 1 }
 
+/** Whether a report says that the clock was wrong, so that what was held before waits anew. */
+export const tellsOfClock = ({ notes }: Report): boolean => notes.some((note) => note.startsWith('The clock was wrong'))
+
 /** A run that has ended, and what it is judged by. */
 export interface Judged {
   report: Report
@@ -100,6 +103,10 @@ class OfFeed {
   readonly waiting: Since<number> = new Map()
   readonly keylessSince = new Map<string, First>()
   readonly goneSince = new Map<string, First>()
+}
+
+function waitsAnew({ waiting }: OfFeed, at: number): void {
+  for (const since of waiting.values()) for (const price of since.keys()) since.set(price, at)
 }
 
 export class GuardModel {
@@ -156,9 +163,14 @@ export class GuardModel {
     }
   }
 
-  /** A run that was killed told nobody which holds it had ended: their clocks are over. `held`: what the store holds. */
-  killed(feed: string, held: ReadonlySet<string>): void {
-    const { waiting } = this.#of(feed)
+  /**
+   * A run that was killed told nobody which holds it had ended: their clocks are over. `held`: what the store holds. Nor did it
+   * tell that a clock was wrong: `anew`, where one was, is the time that all may wait from.
+   */
+  killed(feed: string, held: ReadonlySet<string>, anew: number | null): void {
+    const of = this.#of(feed)
+    const { waiting } = of
+    if (anew !== null) waitsAnew(of, anew)
     for (const name of waiting.keys()) {
       const [rule, key] = name.split(' ')
       if (!held.has(`${rule === 'facts' ? 'update price' : 'delete'} ${key}`)) waiting.delete(name)
@@ -175,6 +187,7 @@ export class GuardModel {
     const { report, delivery } = run
     if (report.digest === '') return
     const of = this.#of(report.feed)
+    if (tellsOfClock(report)) waitsAnew(of, run.startedAt)
     const isWhole = delivery.whole && report.remote.complete && report.command === 'sync'
     if (isWhole)
       for (const [name, said] of of.said) {

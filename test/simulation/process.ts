@@ -1,6 +1,6 @@
 /** One life of the program: its ports, each of which may be the last thing it ever does. */
 import Database from 'better-sqlite3'
-import { ServiceError } from '../../src/core/errors.ts'
+import { ServiceError, UserError } from '../../src/core/errors.ts'
 import type { Clock } from '../../src/core/machine.ts'
 import type { Send, SendResponse } from '../../src/service/send.ts'
 import { inStore } from '../../src/store/failure.ts'
@@ -201,7 +201,7 @@ export class Life {
   #point(): void {
     this.#mustLive()
     this.#points++
-    if (this.#points === this.#stopsAt) this.signal.abort(new Error('stop'))
+    if (this.#points === this.#stopsAt) this.signal.abort(new UserError('stopped by SIGTERM'))
     if (!this.#tick(this.#points) && this.#points !== this.#diesAt) return
     this.alive = false
     throw new Killed('killed')

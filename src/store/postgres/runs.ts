@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Stamp } from '../../core/mark.ts'
 import { reportsKept, runsKept } from '../runs.ts'
-import { isAhead, settingBack, settingForward, wasBehind } from '../set-back.ts'
+import { isAhead, isWrong, settingBack, settingForward, wasBehind } from '../set-back.ts'
 import type { NumberedRun, Runs, RunUnderWay, Verified } from '../store.ts'
 import { pruneChanges } from './changes.ts'
 import type { Asker, Door } from './door.ts'
@@ -85,6 +85,7 @@ export function createRuns(
       feed === null
         ? (await door.get<{ at: number | null }>('SELECT max(lost_at) AS at FROM feed'))!.at
         : of(feed, 'lost_at'),
+    hadWrongClock: async (feed, now) => (await door.get(isWrong('$1', '$2::bigint'), [feed, now])) !== undefined,
     starts: async () =>
       (await door.get<{ times: number; at: number }>('SELECT times, at FROM start')) ?? { times: 0, at: 0 },
     begin(run) {
