@@ -84,9 +84,10 @@ async function deleteOwn(
   }
 }
 
-/** What a delta said of a listing that is forgotten is planned again by the next run, as no other delta says so. */
+/** What a delta said last of a listing that is forgotten is planned again by the next run, as no other delta says so. */
 async function noteSaid({ store: { snapshot, deliveries }, feed, runtime }: ApplyContext, key: string): Promise<void> {
   const { name, chatbot } = feed
+  if ((await deliveries.pendingOf(name, [key])).has(key)) return
   const said = (await snapshot.confirmed(chatbot, name, [key])).get(key)
   const row = (await snapshot.rowsOf(chatbot, [key])).get(key)
   if (said === undefined || row === undefined) return

@@ -423,6 +423,21 @@ describe('with marks', () => {
     expect(await run('one', tagged)).toMatchObject({ result: 'ok', counts: { adopt: 1, unchanged: 2 } })
   })
 
+  test('nor comes back what a delta said to be gone meanwhile', async () => {
+    const feeds = { north: { ...tagged.north, delivery: 'delta' } }
+    world.deliver(zillowFeed(homes.slice(0, 3)))
+    await run('one', feeds)
+    const ours = JSON.stringify(world.listing(homes[0].mlsNumber))
+    world.standIn.seed(chatbot, [
+      JSON.parse(ours.replace(/north\/[\da-f]{8}\.\d+/, 'north/00000000.1')) as StandInListing,
+    ])
+    world.deliver(zillowFeed([{ ...homes[0], status: 'Withdrawn' }]))
+    await run('one', feeds)
+    world.deliver(zillowFeed([]))
+    expect(await run('one', feeds)).toMatchObject({ counts: { delete: 1, create: 0, adopt: 0 } })
+    expect(numbers()).toHaveLength(2)
+  })
+
   test('what a delta said is not forgotten with the copy that is taken off', async () => {
     const feeds = { north: { ...tagged.north, delivery: 'delta' } }
     world.deliver(zillowFeed(homes.slice(0, 3)))

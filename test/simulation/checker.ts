@@ -197,6 +197,9 @@ export class Checker implements Witness {
     this.#isFirstLoad = !this.#loaded.has(feed)
     this.#isRare = this.#clockAtStart - (this.#wholeAt.get(feed) ?? Infinity) > rareAfter
     this.#taken = new Set()
+    // What a clock that was ahead noted counts from the next run on.
+    for (const one of dry ? [] : this.#deleted)
+      if (one.feed === feed) one.clock = Math.min(one.clock, this.#clockAtStart)
     for (const key of this.delivery.listings.keys()) this.#everListed.add(key)
     const keys = new Set([...feedKeys, ...this.#everListed])
     this.#guard.begin(feed, this.delivery, keys, this.#time.clock)

@@ -395,7 +395,7 @@ export class Program {
       },
       outranks: new Set(this.swarm.isRanked && name === feedName ? [otherFeed] : []),
       configured: new Set([feedName, otherFeed]),
-      deltas: new Set(),
+      deltas: new Set(this.swarm.feed.delta ? [feedName, otherFeed] : []),
       deadline: 2 * hour,
       rate: 5,
       concurrency,

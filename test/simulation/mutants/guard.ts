@@ -38,12 +38,6 @@ export const guardMutants: readonly Mutant[] = [
     to: 'if (wrong === null) for',
   },
   {
-    name: 'what a clock that was ahead noted stays as it noted it',
-    file: 'src/store/runs.ts',
-    from: 'if (ahead.get(before) !== undefined) for',
-    to: 'if (ahead.get(before) === null) for',
-  },
-  {
     name: 'a renumbered home is compared with nothing',
     test: 'test/runs/renumbered-homes.slow.test.ts › whose facts change with their numbers keep both, and count as what changes',
     file: 'src/run/plan.ts',
