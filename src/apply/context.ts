@@ -30,7 +30,7 @@ export interface ApplyTools {
     holds: Pick<Store['holds'], 'use'>
     learnt: Pick<Store['learnt'], 'setNumber' | 'addForms'>
     changes: Pick<Store['changes'], 'note'>
-    deliveries: Pick<Store['deliveries'], 'notePending'>
+    deliveries: Pick<Store['deliveries'], 'notePending' | 'pendingOf'>
   }
   workspace: Workspace
   runtime: Runtime
