@@ -538,10 +538,14 @@ export class Checker implements Witness {
 
   /**
    * What another program made, or what landed when nobody waited any more (docs/faults.md, A1), and the list of this run did not
-   * show nobody can know of; it has to be told from then on.
+   * show nobody can know of; it has to be told from then on. Nor of what the list hides and a look-up by pages misses, as
+   * somebody makes a listing anew meanwhile: the others move up.
    */
   #isHidden({ program, onlyByMark, shownAt }: Row): boolean {
-    return (program !== this.place || onlyByMark) && shownAt < Math.max(this.#startedAt + 1, this.service.walkedAt)
+    if (shownAt >= Math.max(this.#startedAt + 1, this.service.walkedAt)) return false
+    const isNew = ({ by, writtenAt }: Row): boolean => by === 'person' && writtenAt >= this.#startedAt
+    const mayMiss = this.#swarm.service.lookUp !== 'exact' && this.service.rows.some(isNew)
+    return program !== this.place || onlyByMark || mayMiss
   }
 
   #judgeCreate(key: string): void {
