@@ -123,6 +123,8 @@ export class Checker implements Witness {
   #shownTruly = new Set<string>()
   /** MLSNumbers that this run looked up. */
   #lookedUp = new Set<string>()
+  /** And the price that it sent last of each. */
+  #prices = new Map<string, number | undefined>()
   /** Approved deletes count for nothing. */
   approved: ReadonlySet<string> = new Set()
   /** MLSNumbers that an effect twice or too late made a second listing of, perhaps. */
@@ -167,6 +169,7 @@ export class Checker implements Witness {
     this.#affected = new Set()
     this.#shownTruly = new Set()
     this.#lookedUp = new Set()
+    this.#prices = new Map()
     this.#wasIgnored = new Set(this.#ignored)
     // Of deletes the program's own word is not enough: a person must have seen this one held, and nothing said otherwise since.
     const isTrue = (part: string): boolean =>
@@ -383,6 +386,7 @@ export class Checker implements Witness {
     this.trace(`  ${kind} ${keys.join()}`)
     if (this.dry) this.fail(`6: a dry run called ${kind}`)
     for (const key of keys) {
+      if (kind !== 'delete') this.#prices.set(key, call.listing?.SalePrice)
       if (this.disk.row(key)?.flight !== kind) this.fail(`mark: ${kind} of ${key} without its mark in the store`)
       const alone = this.#swarm.ownership === 'mirror'
       if (!this.#everListed.has(key) && !alone) this.fail(`1: ${kind} of ${key}, which the feed never held`)
@@ -440,7 +444,9 @@ export class Checker implements Witness {
   /** Whether a call may still take effect, as far as the program has to reckon with it (docs/faults.md, A1). */
   #mayLand({ at, clock }: WriteCall): boolean {
     // What a clock that was set forward and back has told to be over stays so.
-    return this.#time.now < at + settle && this.#time.latestSince(at) < clock + settle
+    if (this.#time.now >= at + settle || this.#time.latestSince(at) >= clock + settle) return false
+    // Set back and, less far, forward again, it is behind as before: nobody can tell how much time that was.
+    return this.#time.behind === 0 || this.#time.comeSince(at) < settle
   }
 
   /**
@@ -705,7 +711,8 @@ export class Checker implements Witness {
       if (isCreated && (lacksOurs || !report.remote.complete) && !this.#lookedUp.has(mlsNumber))
         this.fail(`3: ${mlsNumber} created without a look-up, though the list is in doubt`)
       const isDone = (kind === 'create' || kind === 'update') && outcome?.result === 'done'
-      const price = this.delivery.listings.get(mlsNumber)?.price
+      // Of what is held in part the rest alone is sent.
+      const price = this.#prices.get(mlsNumber)
       const isSo = ({ by, listing }: Row): boolean => by === 'person' || listing.SalePrice === price
       const isThere =
         this.#affected.has(mlsNumber) || this.#ignored.has(mlsNumber) || this.service.living(mlsNumber).some(isSo)

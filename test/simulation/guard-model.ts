@@ -219,7 +219,8 @@ export class GuardModel {
         const [name, word] = [`${fact} ${key}`, wordOf(fact, after)]
         const isCovered = of.covered.get(name)?.has(word) === true
         const saidSince = of.said.get(name)?.get(word) ?? startedAt
-        if (isCovered && (approved.has(`update ${fact} ${key}`) || approved.has(`update ${key}`))) continue
+        const parts = [`update ${fact} ${key}`, `${kind} ${key}`]
+        if (isCovered && parts.some((part) => approved.has(part))) continue
         if (saidSince > startedAt - believedAfter) of.changed.push({ fact, key, at: startedAt })
       }
     }

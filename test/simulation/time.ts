@@ -45,6 +45,13 @@ export class VirtualTime {
     return Math.max(this.clock, ...before.map(({ until, ahead }) => until + ahead))
   }
 
+  /** How far the machine's clock has come since it was set, from a moment on, at most: where it was set forward, too far. */
+  comeSince(at: number): number {
+    const set = this.#before.filter(({ until }) => until >= at)
+    const times = set.map(({ until }, index) => until + (set[index + 1]?.ahead ?? this.#ahead))
+    return this.clock - Math.min(this.clock, ...times)
+  }
+
   /** Until it says what it has said before, after it was set back. */
   get behind(): number {
     return this.#latest - this.clock
