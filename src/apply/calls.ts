@@ -126,9 +126,10 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
 /** Creates what an update did not find. Where an earlier call may still make it, that is waited for as for a create without answer. */
 async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled: boolean): Promise<void> {
   const { change } = stored
-  if (!change.unsettled) return sendCreate(context, stored, sent, unsettled)
   const { store, feed, runtime } = context
   const now = runtime.clock.now()
+  const row = (await store.snapshot.rowsOf(feed.chatbot, [change.mlsNumber])).get(change.mlsNumber)
+  if (!change.unsettled && (row?.suspectUntil ?? 0) <= now) return sendCreate(context, stored, sent, unsettled)
   await store.ledger.begin(feed.chatbot, feed.name, 'create', [{ key: change.mlsNumber, counts: [] }], now)
   await store.ledger.noteMissing(feed.chatbot, change.mlsNumber, now)
   record(context, stored, 'skipped', 'not there, and an earlier call may still make it: the next run decides')
@@ -201,13 +202,16 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
 }
 
 /**
- * Forgets a listing once a look-up shows that it is gone from the service, as one list that lacks it is not enough; else
- * the next run decides what to do with it.
+ * Forgets a listing once a look-up shows that it is gone from the service, or that another feed has it, as one list that says so
+ * is not enough; else the next run decides what to do with it.
  */
 export async function forgetOne(context: ApplyContext, stored: Stored<OfKind<'forget'>>): Promise<void> {
   const shown = await lookUp(context, stored, 'failed')
   if (shown === null) return
-  if (shown.length > 0) return record(context, stored, 'skipped', 'the service has it after all: the next run decides')
+  const { mark } = context.service
+  const isAnothers = ({ owner }: Shown): boolean => owner !== null && owner !== mark
+  if (shown.length > 0 && !(stored.change.cause === 'other-feed' && shown.every(isAnothers)))
+    return record(context, stored, 'skipped', 'the service has it after all: the next run decides')
   await context.store.snapshot.forget(context.feed.chatbot, [stored.change.mlsNumber], null)
   await done(context, stored)
 }

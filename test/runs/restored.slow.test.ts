@@ -188,6 +188,23 @@ test('a restored backup is one for every feed of it, also where nothing on the s
   expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { create: 1, hold: 0 } })
 })
 
+test('a listing that another feed made its own after the backup is let go of by the first one', async () => {
+  world.configure({ north, south: north }, {}, data)
+  await backUp()
+  world.deliver(zillowFeed(all.slice(0, 9)))
+  expect(await world.run()).toMatchObject({ counts: { delete: 1 } })
+  world.deliver(zillowFeed([all[9]]), 'south.xml')
+  expect(await world.run('sync', 'south')).toMatchObject({ counts: { create: 1 } })
+  restore['in the place of deleted ones'](files['everything of the folder'])
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { forget: 1 } })
+  for (let run = 1; run <= 2; run++) {
+    const south = await world.run('sync', 'south')
+    expect(south).toMatchObject({ result: 'ok', counts: { hold: 0 } })
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { forget: 0, unchanged: 9 } })
+  }
+  expect(numbers()).toHaveLength(10)
+})
+
 describe('a store that is moved', () => {
   test.each([
     ['in its file system', (from: string, to: string) => renameSync(from, to)],

@@ -88,6 +88,23 @@ test('landed meanwhile: found, and not created again', async () => {
   await shownOnce()
 })
 
+test('gone again after somebody else had made it: created only once the first call can no longer make it', async () => {
+  world.configure({ north: { limits: 'off', volatile: { refresh: '365d' }, ownership: 'snapshot' } })
+  world.standIn.clearFaults()
+  lose({ kind: 'late', requests: 1000 })
+  expect(changeOf(await world.run())).toMatchObject({ kind: 'create', outcome: { result: 'unknown' } })
+  world.standIn.seed(chatbot, [{ ...world.listing(home(15).mlsNumber), MLSNumber: mlsNumber }])
+  expect(changeOf(await world.run())).toMatchObject({ kind: 'update', outcome: { result: 'done' } })
+  world.standIn.remove(chatbot, mlsNumber)
+  expect(changeOf(await world.run())).toMatchObject({ kind: 'create', outcome: { result: 'skipped' } })
+  world.clock.advance(14 * minute)
+  expect(world.standIn.landLateCalls()).toBe(1)
+  world.clock.advance(2 * minute)
+  await world.run()
+  expect(sent()).toBe(1)
+  await shownOnce()
+})
+
 test('killed before anybody looked: the next run looks, one after `settle` creates', async () => {
   await killed({ kind: 'hang' })
   world.clock.advance(20 * minute)

@@ -253,7 +253,8 @@ export class Checker implements Witness {
 
   /** The process died in a run. */
   killed(): void {
-    this.#guard.killed(this.feed, this.disk.held(this.feed), this.#wasClockSet ? this.#time.clock : null)
+    const anew = this.#wasClockSet ? this.#time.clock : null
+    this.#guard.killed(this.feed, this.disk.held(this.feed), new Set(this.disk.owned(this.feed)), anew)
     this.#takeHeld()
   }
 
@@ -704,7 +705,8 @@ export class Checker implements Witness {
       if (kind === 'delete' && cause === 'absent' && !report.remote.complete)
         this.fail(`delete of ${mlsNumber} by its absence under an incomplete list`)
       if (kind === 'delete' && report.command === 'backfill') this.fail(`delete of ${mlsNumber} by a backfill`)
-      const isOurs = ({ by, writtenAt }: Row): boolean => by === 'us' && writtenAt < startedAt
+      const isOurs = ({ by, feed, writtenAt }: Row): boolean =>
+        by === 'us' && feed === this.feed && writtenAt < startedAt
       if (kind === 'forget' && outcome?.result === 'done' && this.service.living(mlsNumber).some(isOurs))
         this.fail(`${mlsNumber} forgotten, though it is there`)
       const isCreated = kind === 'create' && outcome?.result === 'done'

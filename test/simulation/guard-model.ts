@@ -165,10 +165,12 @@ export class GuardModel {
 
   /**
    * A run that was killed told nobody which holds it had ended: their clocks are over. `held`: what the store holds. Nor did it
-   * tell that a clock was wrong: `anew`, where one was, is the time that all may wait from.
+   * tell what it forgot (`owned`: what the store has), or that a clock was wrong: `anew`, where one was, is the time that all may
+   * wait from.
    */
-  killed(feed: string, held: ReadonlySet<string>, anew: number | null): void {
+  killed(feed: string, held: ReadonlySet<string>, owned: ReadonlySet<string>, anew: number | null): void {
     const of = this.#of(feed)
+    for (const key of of.sent.keys()) if (!owned.has(key)) of.sent.delete(key)
     const { waiting } = of
     if (anew !== null) waitsAnew(of, anew)
     for (const name of waiting.keys()) {
@@ -185,9 +187,9 @@ export class GuardModel {
 
   ended(run: Judged): void {
     const { report, delivery } = run
-    if (report.digest === '') return
     const of = this.#of(report.feed)
-    if (tellsOfClock(report)) waitsAnew(of, run.startedAt)
+    if (tellsOfClock(report) && report.command !== 'diff') waitsAnew(of, run.startedAt)
+    if (report.digest === '') return
     const isWhole = delivery.whole && report.remote.complete && report.command === 'sync'
     if (isWhole)
       for (const [name, said] of of.said) {
