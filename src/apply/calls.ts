@@ -12,7 +12,16 @@ import type { Begun, Confirmation } from '../store/store.ts'
 import type { OfKind, Stored } from '../workspace/workspace.ts'
 import { outranks } from './context.ts'
 import type { ApplyContext, Orders } from './context.ts'
-import { confirmation, done, isOfAnotherRun, outgoingOf, placeholdersOf, record, shownOtherwise } from './outcomes.ts'
+import {
+  confirmation,
+  done,
+  isOfAnotherFeed,
+  isOfAnotherRun,
+  outgoingOf,
+  placeholdersOf,
+  record,
+  shownOtherwise,
+} from './outcomes.ts'
 import type { Outgoing } from './outcomes.ts'
 
 type Sent = Stored<Create | Update>
@@ -208,9 +217,8 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
 export async function forgetOne(context: ApplyContext, stored: Stored<OfKind<'forget'>>): Promise<void> {
   const shown = await lookUp(context, stored, 'failed')
   if (shown === null) return
-  const { mark } = context.service
-  const isAnothers = ({ owner }: Shown): boolean => owner !== null && owner !== mark
-  if (shown.length > 0 && !(stored.change.cause === 'other-feed' && shown.every(isAnothers)))
+  const isLetGo = stored.change.cause === 'other-feed' && shown.every((one) => isOfAnotherFeed(context, one))
+  if (shown.length > 0 && !isLetGo)
     return record(context, stored, 'skipped', 'the service has it after all: the next run decides')
   await context.store.snapshot.forget(context.feed.chatbot, [stored.change.mlsNumber], null)
   await done(context, stored)

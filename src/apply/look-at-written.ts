@@ -14,7 +14,7 @@ import { keepingFacts, updateOne } from './calls.ts'
 import { callsToLookAgain } from './context.ts'
 import type { ApplyContext } from './context.ts'
 import { listAgain } from './look-again.ts'
-import { isOfAnotherRun, isToShow, outgoingOf, shownOtherwise } from './outcomes.ts'
+import { isOfAnotherFeed, isOfAnotherRun, isToShow, outgoingOf, shownOtherwise } from './outcomes.ts'
 
 type Written = Stored<Create | Update>
 /** null: it is not there, or more than once. */
@@ -77,7 +77,8 @@ async function baselineOf(
   const written = await outgoingOf(context, change)
   const otherwise = (shown: Shown): FieldChange[] => shownOtherwise(context, written, shown)
   let shown = await look(key)
-  if (shown === null) return null
+  // Another feed wrote it since, or what this run made is not shown beside it.
+  if (shown === null || isOfAnotherFeed(context, shown)) return null
   let fields = otherwise(shown)
   const cleared = new Set(change.kind === 'update' ? change.clear : [])
   // What this write was to clear and did not is told, and no reason to write again.

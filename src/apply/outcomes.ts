@@ -68,6 +68,11 @@ export function isOfAnotherRun({ service: { stamp } }: ApplyContext, { by }: Sho
   return by !== undefined && (by.store !== stamp?.store || by.run !== stamp.run)
 }
 
+/** Whether its mark says that it is another feed's. Without marks nothing tells. */
+export function isOfAnotherFeed({ service: { mark } }: ApplyContext, { owner }: Shown): boolean {
+  return mark !== null && owner !== null && owner !== mark
+}
+
 /** The fields in which a listing is shown otherwise than it was sent. Where a placeholder was sent, any value is right. */
 export function shownOtherwise({ feed }: ApplyContext, sent: Outgoing, shown: Shown): FieldChange[] {
   return differences(sent.listing, shown, new Set([...feed.plan.volatile.fields, ...placeholdersOf(sent)]))

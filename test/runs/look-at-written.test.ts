@@ -1,5 +1,6 @@
 /** What was sent is looked at right after it was sent: the service's own form is told from somebody's edit by that alone. */
 import { afterEach, describe, expect, test } from 'vitest'
+import type { StandInListing } from '../../src/stand-in/fields.ts'
 import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
 import { dearer, homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
@@ -65,6 +66,19 @@ test('an edit while the run ends is put right at once, and no form is made of it
   expect(report).toMatchObject({ result: 'ok', notes: [] })
   cheap()
   expect((await world.run()).changes).toMatchObject([{ cause: 'drifted' }])
+})
+
+test("what another feed makes its own while the run ends is that feed's, and not sent again", async () => {
+  await begin()
+  whileItEnds(() => {
+    const [{ ExtensionColumn: marks, ...listing }] = [world.listing(mlsNumber)!]
+    const theirs = JSON.parse(JSON.stringify(marks).replace('north', 'west')) as typeof marks
+    world.standIn.remove(chatbot, mlsNumber)
+    world.standIn.seed(chatbot, [{ ...listing, SalePrice: 7, ExtensionColumn: theirs } as StandInListing])
+  })
+  await world.run()
+  expect(world.calls()).toMatchObject({ Create: 12, Update: 0 })
+  expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: 7 })
 })
 
 test('an edit that can not be put right while the run ends is learnt by no form, and put right by the next run', async () => {

@@ -119,6 +119,7 @@ export class Checker implements Witness {
   /** MLSNumbers of which the last update was confirmed and not carried out: now, and as the run began. */
   readonly #ignored = new Set<string>()
   #wasIgnored: ReadonlySet<string> = new Set()
+  readonly #everIgnored = new Set<string>()
   /** MLSNumbers of which its list showed what was there when an update of this run came. */
   #shownTruly = new Set<string>()
   /** MLSNumbers that this run looked up. */
@@ -342,6 +343,7 @@ export class Checker implements Witness {
   ignored({ keys }: WriteCall): void {
     for (const key of keys) {
       this.#ignored.add(key)
+      this.#everIgnored.add(key)
       // Sent again as nobody had looked, and shown as before: nothing tells that from the service's own form. Without marks
       // nor does anything where a person edited it within the run.
       const isSinceEdited = ({ editedAt }: Row): boolean =>
@@ -747,9 +749,10 @@ export class Checker implements Witness {
     const { ownership, drift } = this.#swarm
     const alone = ownership === 'mirror'
     const isAnothers = ({ by, feed }: Row): boolean => by === 'us' && feed !== this.feed
-    // Where a run was killed before it could look, an update that was ignored and an edit of it look the same to the next one.
+    // Where a run was killed before it could look, or an old list came after it, an update that was ignored and an edit of it look
+    // the same to the next one.
     const mayDiffer = ({ by, edited, listing: { MLSNumber: key } }: Row): boolean =>
-      drift !== 'overwrite' && (edited || by === 'person' || (this.#wasIgnored.has(key) && told.has(`drifted ${key}`)))
+      drift !== 'overwrite' && (edited || by === 'person' || (this.#everIgnored.has(key) && told.has(`drifted ${key}`)))
     for (const [key, entry] of delivery.listings) {
       const rows = this.service.living(key)
       if (stuck.has(key) || rows.some((row) => (row.by === 'south' && !alone) || isAnothers(row))) continue
