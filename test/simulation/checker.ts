@@ -114,6 +114,8 @@ export class Checker implements Witness {
   #letGo = new Set<string>()
   #keysRefused = false
   #wasClockSet = false
+  /** Lists of this history may hide rows. */
+  #mayHide = false
   /** MLSNumbers on which a create or update of this run had an effect. */
   #affected = new Set<string>()
   /** MLSNumbers of which the last update was confirmed and not carried out: now, and as the run began. */
@@ -160,6 +162,7 @@ export class Checker implements Witness {
     this.#absences = past.absences
     this.#everListed = past.everListed
     this.#swarm = swarm
+    this.#mayHide ||= swarm.service.glitch > 0
     this.#startedAt = this.#time.now
     this.#clockAtStart = this.#time.clock
     this.#sent = []
@@ -778,6 +781,9 @@ export class Checker implements Witness {
       // A delta that has said it says nothing of it again, so no mark is looked at.
       if (onlyByMark && (ownership === 'snapshot' || delivery.isDelta)) continue
       const key = listing.MLSNumber
+      // Nor of what a create without answer made, and the one list that settled it hid.
+      const isUnknown = delivery.isDelta && by === 'us' && !this.disk.owned(this.feed).includes(key)
+      if (isUnknown && this.#mayHide) continue
       // What a delta does not say to be gone stays, whoever made it.
       if (
         isAnothers(row) ||

@@ -293,8 +293,10 @@ class History {
     const { checker } = this.#program
     const last = (await this.#program.run(delivery, {}, 'sync', name))!
     const excepted = new Set(stuck)
+    // That another one has let a listing go, a backup does not know, and no delta says it again.
+    const isUndone = delivery.isDelta === true && this.#choices.happened.some((one) => one.includes('is put back'))
     for (const { cause, mlsNumber } of last.changes())
-      if (cause === 'other-feed' && others.has(mlsNumber)) excepted.add(mlsNumber)
+      if (cause === 'other-feed' && (isUndone || others.has(mlsNumber))) excepted.add(mlsNumber)
     const held = [...last.changes()].filter(({ kind }) => kind === 'hold')
     const told = new Set(held.map(({ cause, mlsNumber }) => `${cause} ${mlsNumber}`))
     // A delta need not name what another feed has.
