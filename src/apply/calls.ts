@@ -17,6 +17,7 @@ import {
   done,
   isOfAnotherFeed,
   isOfAnotherRun,
+  mayStillLand,
   outgoingOf,
   placeholdersOf,
   record,
@@ -135,10 +136,10 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
 /** Creates what an update did not find. Where an earlier call may still make it, that is waited for as for a create without answer. */
 async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled: boolean): Promise<void> {
   const { change } = stored
+  if (!change.unsettled && !(await mayStillLand(context, change.mlsNumber)))
+    return sendCreate(context, stored, sent, unsettled)
   const { store, feed, runtime } = context
   const now = runtime.clock.now()
-  const row = (await store.snapshot.rowsOf(feed.chatbot, [change.mlsNumber])).get(change.mlsNumber)
-  if (!change.unsettled && (row?.suspectUntil ?? 0) <= now) return sendCreate(context, stored, sent, unsettled)
   await store.ledger.begin(feed.chatbot, feed.name, 'create', [{ key: change.mlsNumber, counts: [] }], now)
   await store.ledger.noteMissing(feed.chatbot, change.mlsNumber, now)
   record(context, stored, 'skipped', 'not there, and an earlier call may still make it: the next run decides')

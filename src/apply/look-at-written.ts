@@ -14,7 +14,7 @@ import { keepingFacts, updateOne } from './calls.ts'
 import { callsToLookAgain } from './context.ts'
 import type { ApplyContext } from './context.ts'
 import { listAgain } from './look-again.ts'
-import { isOfAnotherFeed, isOfAnotherRun, isToShow, outgoingOf, shownOtherwise } from './outcomes.ts'
+import { isOfAnotherFeed, isOfAnotherRun, isToShow, mayStillLand, outgoingOf, shownOtherwise } from './outcomes.ts'
 
 type Written = Stored<Create | Update>
 /** null: it is not there, or more than once. */
@@ -92,6 +92,8 @@ async function baselineOf(
   if (isOdd || (isAsBefore && fields.length > 0 && shown.by === undefined)) {
     if (isOdd && isAsBefore && change.cause !== 'unseen')
       return { key, hash: shown.hash, ignored: isToShow(context, change), isAtRest: false }
+    // A second write would stand for the first, of which an attempt may still land.
+    if (await mayStillLand(context, key)) return null
     // Nobody looked at what was written before this, and that may not have been ours: only a second write of this run tells.
     const sent = asUpdate(change)
     for (const { field, to } of fields) if (to === null) cleared.add(field)

@@ -68,6 +68,12 @@ export function isOfAnotherRun({ service: { stamp } }: ApplyContext, { by }: Sho
   return by !== undefined && (by.store !== stamp?.store || by.run !== stamp.run)
 }
 
+/** Whether an earlier attempt of a call that was answered may still land on a listing. */
+export async function mayStillLand({ store, feed, runtime }: ApplyContext, mlsNumber: string): Promise<boolean> {
+  const row = (await store.snapshot.rowsOf(feed.chatbot, [mlsNumber])).get(mlsNumber)
+  return (row?.suspectUntil ?? 0) > runtime.clock.now()
+}
+
 /** Whether its mark says that it is another feed's. Without marks nothing tells. */
 export function isOfAnotherFeed({ service: { mark } }: ApplyContext, { owner }: Shown): boolean {
   return mark !== null && owner !== null && owner !== mark

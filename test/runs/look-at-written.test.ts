@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
 import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
-import { dearer, homes, zillowFeed } from '../support/homes.ts'
+import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 
 const all = homes(1, 12)
@@ -66,6 +66,23 @@ test('an edit while the run ends is put right at once, and no form is made of it
   expect(report).toMatchObject({ result: 'ok', notes: [] })
   cheap()
   expect((await world.run()).changes).toMatchObject([{ cause: 'drifted' }])
+})
+
+test('an edit while the run ends is not put right as long as an attempt of the write may still land', async () => {
+  await begin()
+  await world.run()
+  world.configure({ north: {} }, { attempts: 2 })
+  world.calls()
+  world.standIn.addFault({ operations: ['Update'], times: 1, fault: { kind: 'late', requests: 1000 } })
+  world.standIn.addFault({ operations: ['Create'], mlsNumber: home(13).mlsNumber, fault: { kind: 'slow', wait: 1 } })
+  meanwhile = cheap
+  world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1), home(13)]))
+  await world.run()
+  expect(world.calls()).toMatchObject({ Update: 2 })
+  expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: 7 })
+  world.clock.advance(16 * 60_000)
+  await world.run()
+  expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: dearer(all[0]).price })
 })
 
 test("what another feed makes its own while the run ends is that feed's, and not sent again", async () => {

@@ -415,7 +415,10 @@ export class Checker implements Witness {
       else if (kind === 'update' && this.service.living(key).every(({ shownAt }) => shownAt >= this.#startedAt))
         this.#shownTruly.add(key)
       const entry = this.delivery.listings.get(key)
-      if (call.listing !== null && entry !== undefined && !entry.isPartial) this.#judgeMoving(entry, call.listing)
+      // What is held comes again as it was sent last.
+      const isHeld = (): boolean => [...this.disk.held(this.feed)].some((what) => what.endsWith(` ${key}`))
+      if (call.listing !== null && entry !== undefined && !entry.isPartial && !isHeld())
+        this.#judgeMoving(entry, call.listing)
     }
   }
 
