@@ -76,8 +76,8 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'forgotten after one absence',
     file: 'src/apply/calls.ts',
-    from: "if (shown.length > 0) return record(context, stored, 'skipped'",
-    to: "if (shown.length > 1e9) return record(context, stored, 'skipped'",
+    from: 'if (shown.length > 0 && !isLetGo)',
+    to: 'if (shown.length > 1e9)',
   },
   {
     name: 'a refused update drops the mark of one without answer',
