@@ -30,14 +30,15 @@ const slack = hour
 /**
  * Gives, where runs of a feed began before an earlier one ended, and none since then did not, `from` and `until` when they were made. Such
  * a run may have ended under a clock that was put right meanwhile. A clock that was ahead looks the same once it is later than that;
- * but then less time has passed than these runs took. A run without figures was killed.
+ * but then less time has passed than these runs took. A run without figures was killed. Clocks of two machines differ by seconds,
+ * and a run may begin while the one before ends.
  */
 export const wasBehind = (feed: string, now: string): string => `
   WITH made AS (
     SELECT number, started_at, finished_at, CASE WHEN figures = '{}' THEN ${slack} ELSE 0 END AS slack FROM run
       WHERE feed = ${feed} AND finished_at <= ${now}
     UNION ALL SELECT number, started_at, seen_at, ${slack} FROM under_way WHERE feed = ${feed}),
-  ordered AS (SELECT made.*, started_at >= coalesce(max(finished_at) OVER (
+  ordered AS (SELECT made.*, started_at + ${minute} >= coalesce(max(finished_at) OVER (
       ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS follows FROM made),
   last AS (SELECT number, finished_at FROM ordered WHERE follows ORDER BY number DESC LIMIT 1),
   wrong AS (SELECT started_at, last.finished_at AS last, made.finished_at + slack AS until, made.finished_at AS ended,
@@ -45,7 +46,7 @@ export const wasBehind = (feed: string, now: string): string => `
   SELECT min(started_at) - 1 AS "from", max(CASE WHEN mended THEN started_at + ${day} ELSE until END) AS until FROM wrong
   HAVING max(last) + max(CASE WHEN mended THEN started_at ELSE ended END) - min(started_at) <= ${now} + ${minute}`
 
-/** Whether the next run of a feed takes other times for what the last ones noted. Clocks of two machines differ by seconds. */
+/** Whether the next run of a feed takes other times for what the last ones noted, by more than clocks of two machines differ. */
 export const isWrong = (feed: string, now: string): string => `
   SELECT 1 AS wrong FROM (SELECT started_at, finished_at FROM run WHERE feed = ${feed} ORDER BY number DESC LIMIT 1) AS latest
     WHERE started_at > ${now} + ${minute} OR finished_at > ${now} + ${minute}

@@ -1367,6 +1367,15 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect([await wrong(), await runs.hadWrongClock('south', now)]).toEqual([true, false])
         await runs.record(runRecord({ startedAt: now - 1, finishedAt: now }))
         expect(await wrong()).toBe(false)
+        for (const [before, isBehind] of [
+          [minute, false],
+          [minute + 1, true],
+        ] as const) {
+          const feed = `${isBehind}`
+          await runs.record(runRecord({ feed, startedAt: now - minute, finishedAt: now }))
+          await runs.record(runRecord({ feed, startedAt: now - before, finishedAt: now }))
+          expect(await runs.hadWrongClock(feed, now + hour)).toBe(isBehind)
+        }
         await runs.begin({ feed: 'north', chatbot, command: 'sync', startedAt: now + minute + 1 })
         expect(await wrong()).toBe(true)
       })
