@@ -57,6 +57,8 @@ interface Known {
   place: { disk: Disk }
   /** It was sent before a delivery was carried over whole. */
   isFirstLoad: boolean
+  /** The whole delivery before had come long before that run. */
+  isRare: boolean
   /** What the clock said as the run began that sent it. */
   begun: number
 }
@@ -385,8 +387,8 @@ export class Checker implements Witness {
   arrived(call: WriteCall): void {
     const { kind, keys } = call
     const { approved, delivery, place } = this
-    const begun = this.#clockAtStart
-    this.#known.set(call, { approved, ours: this.#ours, delivery, place, isFirstLoad: this.#isFirstLoad, begun })
+    const [ours, isFirstLoad, isRare, begun] = [this.#ours, this.#isFirstLoad, this.#isRare, this.#clockAtStart]
+    this.#known.set(call, { approved, ours, delivery, place, isFirstLoad, isRare, begun })
     this.#guard.arrived(call)
     this.writes++
     this.trace(`  ${kind} ${keys.join()}`)
@@ -509,10 +511,9 @@ export class Checker implements Witness {
     const counts = ({ isFree: is, begun }: Deleted): boolean => !is && begun > known.begun - 24 * hour + 5 * minute
     const inADay = this.#deletedInADay(feed, call, counts)
     const left = this.#deletedInADay(feed, call, (one) => counts(one) && !one.isRenumbered)
-    const wholeAt = this.#wholeAt.get(feed) ?? clock
     const mostOf = (isRare: boolean): number =>
       Math.max(...this.#sizesWith(known.ours, inADay).map((ours) => allowed(ours, isRare)))
-    const most = mostOf(clock - wholeAt > rareAfter)
+    const most = mostOf(known.isRare)
     // What comes again under another number counts apart, where both are in one plan, and went when more may have gone.
     const tooMany = left.size > most ? left : inADay.size > most + mostOf(true) ? inADay : null
     if (tooMany !== null) this.fail(`5: ${tooMany.size} deletes in 24 hours (${[...tooMany].join()}), ${most} allowed`)
@@ -553,14 +554,13 @@ export class Checker implements Witness {
 
   /**
    * What another program made, or what landed when nobody waited any more (docs/faults.md, A1), and the list of this run did not
-   * show nobody can know of; it has to be told from then on. Nor of what the list hides and a look-up by pages misses, as
-   * somebody makes a listing anew meanwhile: the others move up.
+   * show nobody can know of; it has to be told from then on. Nor of what a look-up by pages misses, as somebody makes a listing
+   * anew meanwhile: the others move up.
    */
   #isHidden({ program, onlyByMark, shownAt }: Row): boolean {
-    if (shownAt >= Math.max(this.#startedAt + 1, this.service.walkedAt)) return false
     const isNew = ({ by, writtenAt }: Row): boolean => by === 'person' && writtenAt >= this.#startedAt
-    const mayMiss = this.#swarm.service.lookUp !== 'exact' && this.service.rows.some(isNew)
-    return program !== this.place || onlyByMark || mayMiss
+    if (this.#swarm.service.lookUp !== 'exact' && this.service.rows.some(isNew)) return true
+    return (program !== this.place || onlyByMark) && shownAt < Math.max(this.#startedAt + 1, this.service.walkedAt)
   }
 
   #judgeCreate(key: string): void {
