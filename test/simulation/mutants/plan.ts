@@ -112,7 +112,7 @@ export const planMutants: readonly Mutant[] = [
     name: 'an approval makes a doubtful list trusted',
     file: 'src/plan/guard/scales.ts',
     from: "if (action.kind === 'forget' || action.cause === 'gone-from-service') this.doubts++",
-    to: "if (action.kind === 'forget' || (action.cause === 'gone-from-service' && !isLetGo(standingOf(remembered, action, 'create', this.#policy), 'listed again'))) this.doubts++",
+    to: "if (action.kind === 'forget' || (action.cause === 'gone-from-service' && !isLetGo(standingOf(remembered, action, 'create', this.#policy), 'listed again', this.#policy))) this.doubts++",
   },
   {
     name: 'approval lets everything through',
@@ -175,6 +175,12 @@ export const planMutants: readonly Mutant[] = [
     name: 'a delete under way is carried out by the next run',
     file: 'src/plan/present.ts',
     from: "if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)",
-    to: "if (item !== null && flight === 'delete') return { kind: 'delete', cause: 'feed-says-so', mlsNumber: one.key, why: 'it was to go', reason: reasonOf('delete', 'feed-says-so'), shownHash: item.hash, snapshot: mine.id, unsettled: false, home: null, isYoung: false, counts: ['delete'], released: [] }\n  if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)",
+    to: "if (item !== null && flight === 'delete') return new DeleteAbsent(AbsenceProof.of(settings, { mlsNumber: one.key, isStated: true, isDelivered: true, isShown: true, home: null, snapshot: mine.id, remembered: one.history }), { why: 'it was to go', home: null, snapshot: mine.id, isYoung: false, shownHash: item.hash, unsettled: false })\n  if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)",
+    also: [
+      {
+        from: "import { hold, isPutRight } from './change.ts'",
+        to: "import { DeleteAbsent, hold, isPutRight } from './change.ts'\nimport { AbsenceProof } from './proof.ts'",
+      },
+    ],
   },
 ]
