@@ -21,6 +21,7 @@ import {
   outgoingOf,
   placeholdersOf,
   record,
+  rowOf,
   shownOtherwise,
 } from './outcomes.ts'
 import type { Outgoing } from './outcomes.ts'
@@ -70,12 +71,13 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
 
 /** Where facts of it are held the plan can't tell that the service refused the rest before: only what goes out does. */
 async function refusalOf(
-  { store, feed, runtime }: ApplyContext,
+  context: ApplyContext,
   { mlsNumber, withheld }: Create | Update,
   { listing }: Outgoing,
 ): Promise<string | null> {
   if (withheld.length === 0) return null
-  const row = (await store.snapshot.rowsOf(feed.chatbot, [mlsNumber])).get(mlsNumber) ?? null
+  const { feed, runtime } = context
+  const row = await rowOf(context, mlsNumber)
   const now = runtime.clock.now()
   return refusedBefore(row, contentHash(listing, feed.plan.volatile.fields), { mapping: feed.mapping.version, now })
 }
@@ -88,7 +90,7 @@ const foundBy = ({ kind }: Create | Update): Pick<Confirmation, 'identifier'> =>
 
 /** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead, if it may be. */
 export async function createOne(context: ApplyContext, stored: Sent): Promise<void> {
-  const { feed, orders, service, workspace } = context
+  const { feed, orders, workspace } = context
   const { change } = stored
   // What the list lacked and a look-up found stays until the next run, and no home is on the site twice.
   if (
@@ -103,9 +105,9 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
     if (shown === null) return
     if (shown.length > 1)
       return record(context, stored, 'failed', `${shown.length} listings on the service have this MLSNumber`)
-    const owner = shown[0]?.owner ?? null
-    if (service.mark !== null && owner !== null && owner !== service.mark && !outranks(feed, owner))
-      return record(context, stored, 'failed', `feed ${owner} of this chatbot has it`)
+    const another = shown.find((one) => isOfAnotherFeed(context, one))
+    if (another !== undefined && !outranks(feed, another.owner))
+      return record(context, stored, 'failed', `feed ${another.owner} of this chatbot has it`)
     if (shown.length === 1) {
       if (change.kind === 'create') context.foundBefore.set(change.mlsNumber, shown[0].hash)
       return void (await updateOne(

@@ -7,6 +7,7 @@ import { listingAt, movesAt } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing, Shown } from '../core/listing.ts'
 import { fieldsOf, isPutRight } from '../plan/change.ts'
 import type { Action, Adopt, Create, Update, Wanted } from '../plan/change.ts'
+import type { SnapshotRow } from '../plan/inputs.ts'
 import { homeHashOf } from '../core/home-hash.ts'
 import type { Confirmation } from '../store/store.ts'
 import type { OutcomeResult, Stored } from '../workspace/workspace.ts'
@@ -68,15 +69,20 @@ export function isOfAnotherRun({ service: { stamp } }: ApplyContext, { by }: Sho
   return by !== undefined && (by.store !== stamp?.store || by.run !== stamp.run)
 }
 
+/** What the store has of an MLSNumber by now: the run may have written it. */
+export async function rowOf({ store, feed }: ApplyContext, mlsNumber: string): Promise<SnapshotRow | null> {
+  return (await store.snapshot.rowsOf(feed.chatbot, [mlsNumber])).get(mlsNumber) ?? null
+}
+
 /** Whether an earlier attempt of a call that was answered may still land on a listing. */
-export async function mayStillLand({ store, feed, runtime }: ApplyContext, mlsNumber: string): Promise<boolean> {
-  const row = (await store.snapshot.rowsOf(feed.chatbot, [mlsNumber])).get(mlsNumber)
-  return (row?.suspectUntil ?? 0) > runtime.clock.now()
+export async function mayStillLand(context: ApplyContext, mlsNumber: string): Promise<boolean> {
+  const row = await rowOf(context, mlsNumber)
+  return (row?.suspectUntil ?? 0) > context.runtime.clock.now()
 }
 
 /** Whether its mark says that it is another feed's. Without marks nothing tells. */
-export function isOfAnotherFeed({ service: { mark } }: ApplyContext, { owner }: Shown): boolean {
-  return mark !== null && owner !== null && owner !== mark
+export function isOfAnotherFeed({ service: { mark } }: ApplyContext, shown: Shown): shown is Shown & { owner: string } {
+  return mark !== null && shown.owner !== null && shown.owner !== mark
 }
 
 /** The fields in which a listing is shown otherwise than it was sent. Where a placeholder was sent, any value is right. */

@@ -7,6 +7,7 @@
 import { ServiceError } from '../core/errors.ts'
 import type { Shown } from '../core/listing.ts'
 import type { ApplyContext } from './context.ts'
+import { rowOf } from './outcomes.ts'
 
 /** What became of copies that this store made beside another one's. */
 export interface OwnCopies {
@@ -85,14 +86,15 @@ async function deleteOwn(
 }
 
 /** What a delta said last of a listing that is forgotten is planned again by the next run, as no other delta says so. */
-async function noteSaid({ store: { snapshot, deliveries }, feed, runtime }: ApplyContext, key: string): Promise<void> {
-  const { name, chatbot } = feed
+async function noteSaid(context: ApplyContext, key: string): Promise<void> {
+  const { snapshot, deliveries } = context.store
+  const { name, chatbot } = context.feed
   if ((await deliveries.pendingOf(name, [key])).has(key)) return
   const said = (await snapshot.confirmed(chatbot, name, [key])).get(key)
-  const row = (await snapshot.rowsOf(chatbot, [key])).get(key)
-  if (said === undefined || row === undefined) return
+  const row = await rowOf(context, key)
+  if (said === undefined || row === null) return
   const delivered = [{ kind: 'listing' as const, at: 'a record of before its copy was taken off', ...said }]
-  await deliveries.notePending(name, [{ key, delivered, at: row.sentAt }], runtime.clock.now())
+  await deliveries.notePending(name, [{ key, delivered, at: row.sentAt }], context.runtime.clock.now())
 }
 
 /** As sentences. */

@@ -67,7 +67,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
     if (wrong !== undefined) for (const one of setForward) one.run({ ...before, ...wrong })
     if (ahead.get(before) !== undefined) for (const one of setBack) one.run(before)
   }
-  const wrong = database.prepare<[{ feed: string; now: number }]>(isWrong('@feed', '@now'))
+  const wrongClock = database.prepare<[{ feed: string; now: number }]>(isWrong('@feed', '@now'))
   const noteProgress = database.prepare('UPDATE under_way SET progress = ?, seen_at = ? WHERE feed = ?')
   const end = column<number>(
     database,
@@ -128,7 +128,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       },
       told: (feed) => told.get(feed) ?? null,
       lostAt: (feed) => (feed === null ? lastLost.get() : lost.get(feed)) ?? null,
-      hadWrongClock: (feed, now) => wrong.get({ feed, now }) !== undefined,
+      hadWrongClock: (feed, now) => wrongClock.get({ feed, now }) !== undefined,
       starts: () => starts.get() ?? { times: 0, at: 0 },
     }),
     ...inTransactions<Writes<Runs, RunsReader>>(connection, {

@@ -779,14 +779,14 @@ export class Checker implements Witness {
           this.fail(`4: ${key} has lost its mark`)
       }
     }
+    const owned = new Set(this.disk.owned(this.feed))
     for (const row of this.service.rows) {
       const { by, listing, onlyByMark } = row
       // A delta that has said it says nothing of it again, so no mark is looked at.
       if (onlyByMark && (ownership === 'snapshot' || delivery.isDelta)) continue
       const key = listing.MLSNumber
       // Nor of what a create without answer made, and the one list that settled it hid.
-      const isUnknown = delivery.isDelta && by === 'us' && !this.disk.owned(this.feed).includes(key)
-      if (isUnknown && this.#mayHide) continue
+      if (delivery.isDelta && this.#mayHide && by === 'us' && !owned.has(key)) continue
       // What a delta does not say to be gone stays, whoever made it.
       if (
         isAnothers(row) ||

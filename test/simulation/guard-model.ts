@@ -188,7 +188,7 @@ export class GuardModel {
   ended(run: Judged): void {
     const { report, delivery } = run
     const of = this.#of(report.feed)
-    if (tellsOfClock(report) && report.command !== 'diff') waitsAnew(of, run.startedAt)
+    if (tellsOfClock(report)) waitsAnew(of, run.startedAt)
     if (report.digest === '') return
     const isWhole = delivery.whole && report.remote.complete && report.command === 'sync'
     if (isWhole)

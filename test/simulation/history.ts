@@ -214,7 +214,7 @@ class History {
   /** Calm: nothing goes wrong any more, and what was under way has landed. Invariant 4. */
   async #calm(): Promise<void> {
     const checker = this.#program.checker
-    const persons = checker.violation === null && this.#choices.happened.some((one) => one.includes('a person '))
+    const persons = checker.violation === null && this.#happened('a person ')
     const calm = calmed(this.#swarm)
     this.#program.become(calm)
     this.#source.mend()
@@ -230,7 +230,7 @@ class History {
       await this.#program.run(delivery)
       this.#program.time.pass(25 * hour)
     }
-    if (this.#choices.happened.some((one) => one.includes('the clock is set'))) {
+    if (this.#happened('the clock is set')) {
       // A run takes what was noted by a wrong clock as of now, so that what waits does so for a day more.
       await this.#program.run(delivery)
       if (other !== null) await this.#program.run(other, {}, 'sync', otherFeed)
@@ -275,12 +275,17 @@ class History {
     await this.#comeRight(otherFeed, other, others, { stuck, others: this.#source.truth(delivery).holds })
   }
 
+  /** Whether anything of this name has gone wrong in this history. */
+  #happened(name: string): boolean {
+    return this.#choices.happened.some((one) => one.includes(name))
+  }
+
   /** What has to be on the service in the end. What somebody else undoes, a delta that does not name it leaves so. */
   #truth(source: Source, delivery: Delivery): Delivery {
-    const happened = (name: string): boolean => this.#choices.happened.some((one) => one.includes(name))
     // By a clock that was set forward a list is late that shows what was taken off before: nobody can wait for it.
-    const isLate = happened('the clock is set') && (happened('the list is old') || happened('rows of the list are old'))
-    return isLate || undoing.some(happened) ? delivery : source.truth(delivery)
+    const isOld = this.#happened('the list is old') || this.#happened('rows of the list are old')
+    const isLate = isOld && this.#happened('the clock is set')
+    return isLate || undoing.some((name) => this.#happened(name)) ? delivery : source.truth(delivery)
   }
 
   /** What the service holds is what the feed holds, but for what another one has, and one more run of it writes nothing. */
@@ -294,7 +299,7 @@ class History {
     const last = (await this.#program.run(delivery, {}, 'sync', name))!
     const excepted = new Set(stuck)
     // That another one has let a listing go, a backup does not know, and no delta says it again.
-    const isUndone = delivery.isDelta === true && this.#choices.happened.some((one) => one.includes('is put back'))
+    const isUndone = delivery.isDelta === true && this.#happened('is put back')
     for (const { cause, mlsNumber } of last.changes())
       if (cause === 'other-feed' && (isUndone || others.has(mlsNumber))) excepted.add(mlsNumber)
     const held = [...last.changes()].filter(({ kind }) => kind === 'hold')
