@@ -65,10 +65,10 @@ export function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
 }
 
-/** A field's value in a sentence: "250,000", a text cut at 40 characters, "3 entries", "none". */
-export function valueInWords(value: string | number | readonly unknown[] | null): string {
+/** A field's value in a sentence: "250,000", "1998", a text cut at 40 characters, "3 entries", "none". */
+export function valueInWords(field: string, value: string | number | readonly unknown[] | null): string {
   if (value === null) return 'none'
-  if (typeof value === 'number') return value.toLocaleString('en-US')
+  if (typeof value === 'number') return field === 'YearBuilt' ? String(value) : value.toLocaleString('en-US')
   return typeof value === 'string' ? shorten(value, 40) : `${value.length} entries`
 }
 

@@ -125,7 +125,7 @@ function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields:
   const { drift, forms, now } = one.settings
   if (mine.ignored && mine.baseline === item.hash) {
     const [{ field, from, to }] = fields
-    const why = `the service confirmed it and goes on showing ${field} as ${valueInWords(from)}, not ${valueInWords(to)}`
+    const why = `the service confirmed it and goes on showing ${field} as ${valueInWords(field, from)}, not ${valueInWords(field, to)}`
     const sendAgain = update(one, 'drifted', why, fields)
     if (now - mine.sentAt >= day) return sendAgain
     return hold(sendAgain, 'not-converging', `not converging: ${why}; sent again after a day`)
@@ -274,9 +274,12 @@ function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
 const convergeWithin = 3
 const tryAgainAfter = 7 * day
 
+/** Longer than from one nightly run to the next. */
+const lately = 1.5 * day
+
 /** What it was sent for was put right lately: something else writes it, more likely than a person. */
 function wasPutRight({ mine, settings }: Case): boolean {
-  return mine !== null && mine.putRightAt !== null && settings.now - mine.putRightAt < day
+  return mine !== null && mine.putRightAt !== null && settings.now - mine.putRightAt < lately
 }
 
 /** The change, or a hold where its time has not come. */

@@ -138,6 +138,7 @@ describe('each rule trips above its number, and not at it', () => {
 
 describe('facts', () => {
   const was = listing('A', {
+    Address: '1 Main Street',
     Description: 'A home.',
     Images: ['https://a.example/1.jpg'],
     Latitude: 42,
@@ -159,7 +160,10 @@ describe('facts', () => {
     [['place'], { City: 'Shelbyville' }],
     [['place'], { Latitude: 42.02 }],
     [[], { Latitude: 42.01, Longitude: -93.005 }],
-    [[], { Latitude: undefined, Longitude: undefined }],
+    [['place'], { Latitude: undefined, Longitude: undefined }],
+    [['place'], { Latitude: 0, Longitude: 0 }],
+    [['place'], { City: undefined }],
+    [['place'], { Address: undefined }],
     [['size'], { BuildingArea: 1800 * 1.6 }],
     [['size'], { Bedrooms: 5 }],
     [['size'], { Bedrooms: 0 }],

@@ -300,6 +300,7 @@ describe('facts', () => {
     ['status', ['Status'], (one) => ({ ...one, status: 'Sold' }), relisted],
     ['place', ['City'], (one) => ({ ...one, city: other(one.city) }), relisted],
     ['place', ['Latitude'], (one) => ({ ...one, latitude: one.latitude + 0.1 }), relisted],
+    ['place', ['City'], (one) => ({ ...one, city: '' }), relisted],
     ['size', ['BuildingArea'], (one) => ({ ...one, livingArea: one.livingArea * 10 }), relisted],
     ['size', ['Bedrooms'], (one) => ({ ...one, bedrooms: one.bedrooms + 2 }), relisted],
     ['size', ['YearBuilt'], (one) => ({ ...one, yearBuilt: one.yearBuilt - 10 }), relisted],
@@ -355,6 +356,9 @@ describe('facts', () => {
     expect(notes(await night(changed(5, times(100), sales)))).toContain(
       `the price of 5 of 20 listings would change by more than 1.5 times (${from} → ${to} in ${mlsNumber}, …); up to 4 may in 24 hours (limits.share). Held: 5 updates of prices.`,
     )
+    const built = sales[0].yearBuilt
+    const rebuilt = await night(changed(5, (one) => ({ ...one, yearBuilt: one.yearBuilt - 10 }), sales))
+    expect(notes(rebuilt)).toContain(`10 years (${built} → ${built - 10} in ${mlsNumber}, …)`)
   })
 
   test('a kind that is held is held in all of the delivery, also where it is believable', async () => {

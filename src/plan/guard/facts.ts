@@ -62,9 +62,11 @@ export const facts: Readonly<Record<FactKind, Fact>> = {
   },
   place: {
     fields: ['Address', 'City', 'State', 'ZIP', 'Location', 'Latitude', 'Longitude'],
-    words: ['the place', `change to another city or by more than ${nearby} km`, 'places'],
+    words: ['the place', `disappear, or change to another city or by more than ${nearby} km`, 'places'],
     isBroken: (before, after) =>
-      (isThere(before.City) && isThere(after.City) && plain(before.City) !== plain(after.City)) || isFar(before, after),
+      (isThere(before.City) && plain(before.City) !== plain(after.City ?? '')) ||
+      (isThere(before.Address) && !isThere(after.Address)) ||
+      isFar(before, after),
     // In tenths of a degree, some ten kilometres.
     gist: ({ Latitude, Longitude }) => [Latitude, Longitude].map((one) => Math.round((one ?? NaN) * 10)),
   },
@@ -144,10 +146,10 @@ const plain = (text: string): string =>
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
     .toLowerCase()
 
-/** Whether a home moved farther than geocoding moves one. */
+/** Whether a home moved farther than geocoding moves one, or is nowhere any more. */
 function isFar(before: Listing, after: Listing): boolean {
   const [from, to] = [positionOf(before), positionOf(after)]
-  if (from === null || to === null) return false
+  if (from === null || to === null) return from !== null
   // The short way round, across the date line, too.
   const turn = ((((from.longitude - to.longitude) % 360) + 540) % 360) - 180
   const east = turn * Math.cos((from.latitude * Math.PI) / 180)

@@ -195,5 +195,6 @@ export class Scales {
 function exampleOf(kind: FactKind, { fields, mlsNumber }: Create | Update): string {
   const change = fields.find(({ field }) => facts[kind].fields.includes(field))
   if (change === undefined || Array.isArray(change.from) || Array.isArray(change.to)) return mlsNumber
-  return `${valueInWords(change.from)} → ${valueInWords(change.to)} in ${mlsNumber}`
+  const { field, from, to } = change
+  return `${valueInWords(field, from)} → ${valueInWords(field, to)} in ${mlsNumber}`
 }
