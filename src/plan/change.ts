@@ -3,7 +3,7 @@ import type { FieldChange } from '../core/compare-listings.ts'
 import { shortHash } from '../core/hash.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import type { FactKind } from './guard/facts.ts'
-import type { Counted, Remembered } from './guard/hold.ts'
+import type { Counted, Pair, Remembered } from './guard/hold.ts'
 import type { HomeHash } from '../core/home-hash.ts'
 import type { ShownRow } from './inputs.ts'
 import type { AbsenceProof } from './proof.ts'
@@ -183,10 +183,11 @@ export function hold(
 export const isPutRight = ({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boolean =>
   kind === 'update' ? cause === 'drifted' || cause === 'unseen' : cause === 'gone-from-service'
 
-/** As what an action counts for 24 hours once it is carried out. */
-export function countsOf(action: Action): readonly Counted[] {
-  if (action.kind === 'delete') return ['delete']
-  const creates: readonly Counted[] = action.cause === 'new' && !action.isBack ? ['create'] : []
+/** As what an action counts for 24 hours once it is carried out: a home under another number neither leaves nor comes. */
+export function countsOf(action: Action, pair: Pair | null = null): readonly Counted[] {
+  const isRenumbered = pair === 'renumbered'
+  if (action.kind === 'delete') return [isRenumbered ? 'renumber' : 'delete']
+  const creates: readonly Counted[] = action.cause === 'new' && !action.isBack && !isRenumbered ? ['create'] : []
   return 'broken' in action ? [...creates, ...action.broken] : creates
 }
 

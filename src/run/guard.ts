@@ -7,7 +7,7 @@ import type { Action, ActionKind, Counts } from '../plan/change.ts'
 import { isOf, judge, waitOf } from '../plan/guard/guard.ts'
 import type { Beside, Verdict } from '../plan/guard/guard.ts'
 import { isFact } from '../plan/guard/facts.ts'
-import { countedAs, partOf } from '../plan/guard/hold.ts'
+import { countedAs } from '../plan/guard/hold.ts'
 import type { Ends, HeldPart } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -243,7 +243,7 @@ export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string>
   for (const { change, weighed } of workspace.changes()) {
     const isHeld = weighed.parts.some(
       ({ part, rules }) =>
-        rules.includes(trip.name) && (trip.fact === undefined || part === partOf(trip.fact) || part === 'create'),
+        rules.includes(trip.name) && (trip.fact === undefined || part === `update ${trip.fact}` || part === 'create'),
     )
     // Of two accidents of one rule, each says why in its own words.
     if (isHeld && change.why.includes(trip.label)) yield change.mlsNumber

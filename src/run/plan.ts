@@ -2,7 +2,7 @@ import { outranks } from '../apply/context.ts'
 import { batches } from '../core/batches.ts'
 import { listingAt } from '../core/listing.ts'
 import { hold, isUnwritten, noCounts, reasonOf } from '../plan/change.ts'
-import type { Action, Change, Counts, Create, Hold, Planned, Steps, Update } from '../plan/change.ts'
+import type { Action, Change, Counts, Create, Planned, Steps, Update } from '../plan/change.ts'
 import { factsBroken } from '../plan/guard/facts.ts'
 import { contentOf } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
@@ -144,8 +144,8 @@ export function inputsOf(
   }
 }
 
-/** What comes under another number is compared with what was sent last under the old one: a wrong price is wrong under any number. */
-async function noteBrokenPairs(
+/** Pairs homes. What comes under another number is compared with what was sent last under the old one: a wrong price is wrong under any number. */
+async function pairHomes(
   { chatbot, name }: Feed,
   { store, workspace }: Pick<Readers, 'store' | 'workspace'>,
   { now, today }: Past['moment'],
@@ -181,10 +181,6 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   const counts: Counts = { ...noCounts }
   const policy = policyOf(feed, known, workspace)
   const scales = new Scales(policy)
-  // A delete that only waits: for the end of its grace, for the next delivery to say the same, or for a record without MLSNumber.
-  // What a backfill leaves stays.
-  const leavesLater = ({ cause, until }: Hold): boolean =>
-    settings.deletes && (cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && until === 'time'))
   // A home is paired only where something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
   const chunks = planChanges(inputsOf(feed, { store, workspace }, now), settings)
@@ -193,16 +189,13 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     counts.unchanged += unchanged
     if (notes.length > 0) workspace.addBookkeeping(notes)
     if (notes.some(({ op }) => op === 'unreadable')) moves.arriving++
-    if (changes.length > 0) workspace.addChanges(changes.map(weighed), settings)
+    if (changes.length > 0) workspace.addChanges(changes.map(asDoubted), settings)
   }
-  const weighed = ({ change: planned, remembered: before }: Planned): Planned => {
+  const asDoubted = ({ change: planned, remembered: before }: Planned): Planned => {
     const remembered = past.isNewMapping ? withRefusals(before) : before
     const isNew = planned.cause === 'new' || planned.cause === 'never-sent'
     const remembering = isNew && (remembered.heldSince !== null || tellsOnce) ? doubted(planned, remembered) : planned
     const change = others.rival !== null && remembering.kind === 'create' ? leftToRival(remembering) : remembering
-    if (change.kind !== 'hold') scales.add(change, remembered)
-    else if (leavesLater(change)) scales.addLeavingLater(remembered, change.isYoung === true, 1)
-    else if (change.cause === 'twice-shown') scales.doubts++
     const isLeaving = change.kind === 'delete' || change.kind === 'forget' || change.cause === 'grace'
     if (isLeaving || isUnwritten(change)) moves.leaving++
     else if (change.kind === 'create' || change.kind === 'hold') moves.arriving++
@@ -214,17 +207,8 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
       take(value)
       continue
     }
-    if (moves.leaving > 0 && moves.arriving > 0) {
-      await noteBrokenPairs(feed, { store, workspace }, past.moment)
-      workspace.pairHomes(({ change, remembered }) => {
-        const isHeld = change.kind === 'hold'
-        // What comes and waits, for another reason than its grace, counts as nothing.
-        const action = !isHeld ? change : change.cause === 'grace' ? change.action : null
-        if (isHeld && leavesLater(change)) scales.addLeavingLater(remembered, change.isYoung === true, -1)
-        if (isHeld && action !== null) scales.add(action, remembered)
-        if (action !== null) scales.setRenumbered(action, remembered)
-      })
-    }
+    if (moves.leaving > 0 && moves.arriving > 0) await pairHomes(feed, { store, workspace }, past.moment)
+    for (const stored of workspace.changes()) scales.add(stored)
     const { summary } = delivery
     summary.duplicates += value.duplicates
     summary.listings -= value.duplicates

@@ -74,6 +74,7 @@ export function createPlan(
       change: revived(key, JSON.parse(change), remembered),
       weighed: weighed === null ? unweighed : JSON.parse(weighed),
       remembered,
+      pair: pairs[row.pair],
       outcome: result === null ? null : { result, error },
     }
   }
@@ -106,11 +107,7 @@ export function createPlan(
     { deterministic: true },
     (one: string, other: string) => +isSpelledAlike(one, other),
   )
-  let arePaired = false
-  const pair = inOneGo(database, () => {
-    if (!arePaired) database.exec(pairing)
-    arePaired = true
-  })
+  const pair = inOneGo(database, () => void database.exec(pairing))
   const rewrite = database.prepare('UPDATE change SET kind = ?, change = ?, weighed = ? WHERE seq = ?')
   const rewriteAll = inOneGo(database, (turned: readonly Rewritten[]) => {
     for (const { seq, change, weighed } of turned)
@@ -137,15 +134,6 @@ export function createPlan(
     *changes<Kind extends ChangeKind>(kind?: Kind): Generator<Stored<OfKind<Kind>>> {
       const rows = kind === undefined ? walk(isChange) : walk('kind = ?', kind)
       for (const row of rows) yield stored(row) as Stored<OfKind<Kind>>
-    },
-    pairHomes(tell: Parameters<Workspace['pairHomes']>[0]): void {
-      pair()
-      for (const row of walk(`pair = 1 AND ${isChange}`)) {
-        const { seq, change } = stored(row)
-        if (change.kind === 'hold' && change.action?.kind === 'delete')
-          rewriteAll([{ seq, change: change.action, weighed: unweighed }])
-        tell({ change, remembered: memoryOf(row) })
-      }
     },
     *pairs(): ReturnType<Workspace['pairs']> {
       pair()
@@ -257,5 +245,7 @@ UPDATE change SET pair = pairs.pair FROM (
       AND one.isMissing + other.isMissing + 2 * (one.isStuck + other.isStuck) < 3
     WHERE one.home <> '' OR EXISTS (SELECT 1 FROM waiting)) AS pairs
 WHERE pairs.seq = change.seq;
+UPDATE change SET kind = 'delete', change = change -> '$.action'
+  WHERE pair = 1 AND kind = 'hold' AND change ->> '$.action.kind' = 'delete';
 CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR pair > 0;
 `

@@ -22,6 +22,8 @@ export interface Stored<C extends Change = Change> {
   readonly weighed: Weighed
   /** What earlier runs left of its MLSNumber. */
   readonly remembered: Remembered
+  /** What it is with another change of the same home, once they are paired. */
+  readonly pair: Beside['pair']
   readonly outcome: Outcome | null
 }
 
@@ -90,13 +92,11 @@ export interface Workspace {
   changes(): Iterable<Stored>
   changes<Kind extends ChangeKind>(kind: Kind): Iterable<Stored<OfKind<Kind>>>
   /**
-   * Pairs deletes with creates of something new at the same home, each with one, and tells of both as they were planned: they are
-   * one listing under another MLSNumber. What is forgotten is paired with what no delete is. A delete that waits for the end of its
-   * grace waits no more then: its home is not absent. One that lacks its proof stays a hold.
-   * Called once, after the last `addChanges`.
+   * Pairs deletes with creates of something new at the same home, each with one: they are one listing under another MLSNumber. What is
+   * forgotten is paired with what no delete is. A delete that waits for the end of its grace waits no more then: its home is not
+   * absent. One that lacks its proof stays a hold. Called once, after the last `addChanges`.
+   * Gives of such pairs, where a home has but one, the MLSNumber that leaves, and the create with its number in the plan.
    */
-  pairHomes(tell: (one: Planned) => void): void
-  /** Of such pairs, where a home has but one: the MLSNumber that leaves, and the create with its number in the plan. */
   pairs(): Iterable<{ gone: string; seq: number; create: Create }>
   /** Notes of such creates which kinds of fact they change beyond belief against what is under the old number. */
   noteBroken(creates: readonly { seq: number; create: Create; broken: readonly FactKind[] }[]): void

@@ -8,7 +8,7 @@ import type { Beside } from '../../src/plan/guard/guard.ts'
 import { unweighed } from '../../src/plan/guard/hold.ts'
 import type { Decision, Remembered, Weighed } from '../../src/plan/guard/hold.ts'
 import type { Sides } from '../../src/plan/proof.ts'
-import type { NewDelivered, Workspace } from '../../src/workspace/workspace.ts'
+import type { NewDelivered, Stored, Workspace } from '../../src/workspace/workspace.ts'
 import {
   adoptOf,
   createOf,
@@ -236,6 +236,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           change: updateOf('A'),
           weighed: unweighed,
           remembered: nothing,
+          pair: null,
           outcome: null,
         })
         expect(all[2]).toEqual({
@@ -243,6 +244,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           change: updateOf('C'),
           weighed: unweighed,
           remembered: memory(),
+          pair: null,
           outcome: null,
         })
         expect([...workspace.changes('update')].map((one) => one.seq)).toEqual([all[0].seq, all[2].seq])
@@ -283,6 +285,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           change: holdOf(deleteOf('K1'), 'too many deletes, K1 too'),
           weighed: heldWhole,
           remembered: memory(),
+          pair: null,
           outcome: null,
         })
         expect(holds[1].remembered).toEqual(nothing)
@@ -306,7 +309,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         add([updateOf('B')], changedLately)
         add([updateOf('C'), holdOf(updateOf('D'))], held)
         add([deleteOf('E', { home: 'h' }), createOf('F', { home: 'h' })])
-        workspace.pairHomes(() => undefined)
+        void [...workspace.pairs()]
         const turned = (which: 'all' | 'remembered'): [string, Beside][] => {
           const found: [string, Beside][] = []
           workspace.turn(which, (action, about) => {
@@ -345,20 +348,19 @@ export function workspaceContract(name: string, open: () => Workspace): void {
     })
 
     describe('homes under another MLSNumber', () => {
-      function paired(): [string, Remembered][] {
-        const told: [string, Remembered][] = []
-        workspace.pairHomes(({ change, remembered }) => void told.push([change.mlsNumber, remembered]))
-        return told
+      function renumbered(): Stored[] {
+        void [...workspace.pairs()]
+        return [...workspace.changes()].filter(({ pair }) => pair === 'renumbered')
       }
+      const paired = (): [string, Remembered][] =>
+        renumbered().map(({ change, remembered }) => [change.mlsNumber, remembered])
       const pairedKeys = (): string[] => paired().map(([key]) => key)
 
       it('end the grace of a listing whose home comes again, and of no other', () => {
         const inGrace = (key: string, home: string) => hold(deleteOf(key, { home }), 'grace', 'it is kept')
         add([inGrace('D1', 'one'), inGrace('D2', 'two'), createOf('C', { home: 'one' })])
-        const told: unknown[] = []
-        workspace.pairHomes(({ change }) => void told.push([change.kind, change.mlsNumber]))
-        expect(told).toEqual([
-          ['hold', 'D1'],
+        expect(renumbered().map(({ change }) => [change.kind, change.mlsNumber])).toEqual([
+          ['delete', 'D1'],
           ['create', 'C'],
         ])
         expect([...workspace.changes()].map(({ change }) => [change.kind, change.mlsNumber])).toEqual([
@@ -469,8 +471,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           updateOf('J'),
           createOf('K', { home: 'missing' }),
         ])
-        const told: Change[] = []
-        workspace.pairHomes(({ change }) => void told.push(change))
+        const told = renumbered().map(({ change }) => change)
         const waiting = [deleteOf('G', { home: 'held' }), holdOf(createOf('H', { home: 'held' }))]
         expect(told).toEqual([absent, createOf('B', { home: 'absent' }), ...waiting])
         expect(told[0]).toBeInstanceOf(DeleteAbsent)

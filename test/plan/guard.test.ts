@@ -1,6 +1,7 @@
 /** The guard's rules at their edges, what of a change they hold, and what lets it go. */
 import { describe, expect, test } from 'vitest'
 import type { Listing } from '../../src/core/listing.ts'
+import type { Action } from '../../src/plan/change.ts'
 import { factKinds, factsBroken } from '../../src/plan/guard/facts.ts'
 import type { FactKind } from '../../src/plan/guard/facts.ts'
 import { judge } from '../../src/plan/guard/guard.ts'
@@ -460,24 +461,25 @@ describe('the scales', () => {
 
   test('count within 24 hours, and nothing twice, nor what is approved or confirmed', () => {
     const scales = new Scales(policy)
-    scales.add(deleteOf('A'), nothing)
-    scales.add(deleteOf('B'), { ...nothing, counted: ['delete'] })
-    scales.add(deleteOf('C'), { ...nothing, holds: [of('delete', { decision: 'approved' })] })
-    scales.add(deleteOf('D'), { ...nothing, holds: [of('delete', { clock: now - 80 * hour })] })
-    scales.add(createOf('E'), nothing)
-    scales.add(createOf('F', { isBack: true }), nothing)
-    scales.add(updateOf('G', { broken: ['price', 'status'] }), nothing)
-    scales.add(updateOf('H', { broken: ['price'] }), {
+    const add = (change: Action, remembered = nothing): void => scales.add({ change, remembered, pair: null })
+    add(deleteOf('A'))
+    add(deleteOf('B'), { ...nothing, counted: ['delete'] })
+    add(deleteOf('C'), { ...nothing, holds: [of('delete', { decision: 'approved' })] })
+    add(deleteOf('D'), { ...nothing, holds: [of('delete', { clock: now - 80 * hour })] })
+    add(createOf('E'))
+    add(createOf('F', { isBack: true }))
+    add(updateOf('G', { broken: ['price', 'status'] }))
+    add(updateOf('H', { broken: ['price'] }), {
       ...nothing,
       holds: [of('update price', { decision: 'approved' })],
     })
     const waited = { clock: now - 80 * hour }
-    scales.add(createOf('J'), { ...nothing, holds: [of('create', { decision: 'approved' })] })
-    scales.add(createOf('K'), { ...nothing, holds: [of('create', waited)] })
-    scales.add(createOf('L'), { ...nothing, counted: ['create'] })
-    scales.add(updateOf('M', { broken: ['status'] }), { ...nothing, holds: [of('update status', waited)] })
-    scales.add(updateOf('N', { broken: ['status'] }), { ...nothing, counted: ['status'] })
-    scales.add(forgetOf('I'), nothing)
+    add(createOf('J'), { ...nothing, holds: [of('create', { decision: 'approved' })] })
+    add(createOf('K'), { ...nothing, holds: [of('create', waited)] })
+    add(createOf('L'), { ...nothing, counted: ['create'] })
+    add(updateOf('M', { broken: ['status'] }), { ...nothing, holds: [of('update status', waited)] })
+    add(updateOf('N', { broken: ['status'] }), { ...nothing, counted: ['status'] })
+    add(forgetOf('I'))
     const result = scales.sums({ ...before, delete: 3, changed: 2, price: 2 })
     expect(result).toMatchObject({
       counts: { delete: 4, create: 1, price: 3, status: 1 },
@@ -498,8 +500,7 @@ describe('the scales', () => {
     const holds = [of('delete', about)]
     const scales = new Scales(policy)
     for (const action of [deleteOf('A'), createOf('B')]) {
-      scales.add(action, { ...nothing, holds })
-      scales.setRenumbered(action, { ...nothing, holds })
+      scales.add({ change: action, remembered: { ...nothing, holds }, pair: 'renumbered' })
     }
     expect(scales.sums(before)).toMatchObject({ counts: { delete: 0, create: 0, renumber } })
   })

@@ -60,6 +60,7 @@ const stored = <Change extends Action>(change: Change) => ({
   change,
   weighed: unweighed,
   remembered: nothingRemembered,
+  pair: null,
   outcome: null,
 })
 

@@ -4,10 +4,10 @@ import { countsOf, hold } from '../change.ts'
 import type { Action, Change } from '../change.ts'
 import { fieldsOfFact, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { countedAs, partOf, unweighed } from './hold.ts'
-import type { Counted, HeldPart, HoldRecord, Pair, PartHeld, Remembered, RuleName, Weighed } from './hold.ts'
+import { countedAs, unweighed } from './hold.ts'
+import type { HeldPart, HoldRecord, Pair, PartHeld, Remembered, RuleName, Weighed } from './hold.ts'
 import type { Trip } from './rules.ts'
-import { isLetGo, standingOf } from './scales.ts'
+import { isLetGo, partOf, standingOf } from './scales.ts'
 import type { Policy, Standing } from './scales.ts'
 
 /** An accident that holds an action, or a part of it. */
@@ -50,7 +50,7 @@ export function judge(
   // A home that comes under another number with a fact beyond belief keeps its old number, and with it the fact.
   const isWhole = (fact: FactKind): boolean =>
     pair === 'renumbered' && action.kind === 'create' && action.broken.includes(fact)
-  const partFor = ({ fact }: Trip): HeldPart => (fact === undefined || isWhole(fact) ? action.kind : partOf(fact))
+  const partFor = ({ fact }: Trip): HeldPart => (fact === undefined || isWhole(fact) ? action.kind : `update ${fact}`)
   const heldBy = trips.filter((trip) => {
     const before = standing(partFor(trip))
     // What was held of an update is held of the create of a listing that is gone meanwhile.
@@ -96,13 +96,10 @@ export function judge(
   }
   const released = about.filter((part) => !held.has(part) && standing(part).record !== null && goes(part))
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered') return null
-  const renumbered: readonly Counted[] =
-    action.kind === 'delete' ? ['renumber'] : action.kind === 'create' ? action.broken : []
-  const counted = pair === 'renumbered' ? renumbered : countsOf(action)
   // What another list alone let go of counts: the feed has not confirmed it.
   const isOpen = (part: HeldPart): boolean =>
     !isAlong(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed', policy)
-  const counts = counted.filter((what) => isOpen(partOf(what)))
+  const counts = countsOf(action, pair).filter((what) => isOpen(partOf(action, what, pair)))
   const parts = Array.from(held, (part): PartHeld => {
     const content = policy.contentOf(action, part)
     if (!endsNone && waiting.includes(part)) return { part, content, rules: [ruleOf(part)], ends: 'confirmed' }

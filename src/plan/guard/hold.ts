@@ -28,13 +28,7 @@ export const asking: ReadonlySet<string> = new Set<RuleName>(['older', 'unrecogn
 /** What can be held of a change: an action whole, or one kind of fact of an update. */
 export type HeldPart = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | `update ${FactKind}`
 
-/** The part of a change that counts as this. */
-export function partOf(what: Counted): HeldPart {
-  if (what === 'create') return what
-  return what === 'delete' || what === 'renumber' ? 'delete' : `update ${what}`
-}
-
-/** As what such a part counts: `partOf` the other way round; null: as nothing by itself. */
+/** As what such a part counts; null: as nothing by itself. */
 export function countedAs(part: HeldPart): 'delete' | 'create' | FactKind | null {
   if (part === 'delete' || part === 'create') return part
   return (part.split(' ') as [string, FactKind?])[1] ?? null

@@ -1,11 +1,11 @@
-/** Weighs a plan as it goes by: what the rules measure, without what was approved or confirmed. */
+/** Weighs a plan, in which homes are paired: what the rules measure, without what was approved or confirmed. */
 import { valueInWords } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
-import type { Action, Create, Update } from '../change.ts'
+import type { Action, Create, Hold, Planned, Update } from '../change.ts'
 import { facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { countedAs, noTally, partOf } from './hold.ts'
-import type { Counted, Ends, HeldPart, HoldRecord, Remembered, Tally } from './hold.ts'
+import { countedAs, noTally } from './hold.ts'
+import type { Counted, Ends, HeldPart, HoldRecord, Pair, Remembered, Tally } from './hold.ts'
 
 /** By what earlier runs let a change go. Times in milliseconds. */
 export interface Policy {
@@ -81,10 +81,17 @@ export function isLetGo(
   return is === 'approved' || (is === 'confirmed' && ends !== 'never' && !isOfOther)
 }
 
+/** The part of an action that counts as this. A home that comes under another number goes whole, or not at all. */
+export const partOf = ({ kind }: Action, what: Counted, pair: Pair | null): HeldPart =>
+  isFact(what) && pair !== 'renumbered' ? `update ${what}` : kind
+
 const sum = (one: Tally, other: Tally): Tally =>
   Object.fromEntries(Object.entries(one).map(([what, count]) => [what, count + other[what as Counted]])) as Tally
 
 const noSums = () => ({ leavingLater: 0, creates: 0, back: 0, deletes: 0, young: 0, missing: 0, editedAgain: 0 })
+
+/** `pair`: what a change is about the same home. */
+export type Weighable = Planned & { readonly pair: Pair | null }
 
 export class Scales {
   readonly #policy: Policy
@@ -104,16 +111,28 @@ export class Scales {
     this.#policy = policy
   }
 
+  /** A change as it is planned; `pair`: with what it is about the same home. */
+  add({ change, remembered, pair }: Weighable): void {
+    if (change.kind !== 'hold') this.#weigh(change, remembered, pair)
+    else if (change.cause === 'twice-shown') this.doubts++
+    else if (pair !== 'renumbered' && this.#isLeavingLater(change)) this.#addLeavingLater(remembered, change)
+  }
+
   /**
    * A delete that waits: for the end of its grace, for another delivery, or for a record without MLSNumber. The site is without its
-   * listing all the same, as far as the feed goes; as it waits, others need not wait for it.
+   * listing all the same, as far as the feed goes; as it waits, others need not wait for it. What a backfill leaves stays.
    */
-  addLeavingLater({ counted, absence }: Remembered, isYoung: boolean, by: 1 | -1): void {
+  #isLeavingLater({ cause, until }: Hold): boolean {
+    const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && until === 'time')
+    return isLater && this.#policy.keeps !== 'all'
+  }
+
+  #addLeavingLater({ counted, absence }: Remembered, { isYoung }: Hold): void {
     if (counted.includes('delete')) return
-    this.#own.delete += by
-    this.#sums.deletes += by
-    if (isYoung) this.#sums.young += by
-    if (absence === null || this.#policy.now - absence.since < day) this.#sums.leavingLater += by
+    this.#own.delete++
+    this.#sums.deletes++
+    if (isYoung === true) this.#sums.young++
+    if (absence === null || this.#policy.now - absence.since < day) this.#sums.leavingLater++
   }
 
   /** What is held of a listing counts on where this run can't change it: nothing else is let go for that. */
@@ -127,60 +146,34 @@ export class Scales {
     }
   }
 
-  add(action: Action, remembered: Remembered): void {
-    if (action.kind === 'forget' || action.cause === 'gone-from-service') this.doubts++
-    this.#weigh(action, remembered, 1)
-  }
-
-  /** The action was added, and turned out to be one of a delete and a create of the same home. */
-  setRenumbered(action: Action, remembered: Remembered): void {
-    if (action.kind === 'create') {
-      this.#weigh({ ...action, broken: [] }, remembered, -1)
-      return this.#weighBroken(action, remembered)
-    }
-    this.#weigh(action, remembered, -1)
-    if (action.kind !== 'delete' || remembered.counted.includes('renumber')) return
-    if (!isLetGo(standingOf(remembered, action, 'delete', this.#policy), 'confirmed', this.#policy))
-      this.#counts.renumber++
-  }
-
-  /** The facts of a home that it changes beyond belief with its number. */
-  #weighBroken(action: Create, remembered: Remembered): void {
-    const standing = standingOf(remembered, action, 'create', this.#policy)
-    if (action.broken.length === 0 || isLetGo(standing, 'never', this.#policy)) return
-    this.#own.changed++
-    for (const kind of action.broken.filter((one) => !remembered.counted.includes(one))) {
-      this.#own[kind]++
-      if (!isLetGo(standing, 'confirmed', this.#policy)) this.#counts[kind]++
-    }
-  }
-
   /** Each number leaves out what is let go of as far as its rule is concerned. */
-  #weigh(action: Action, remembered: Remembered, by: 1 | -1): void {
+  #weigh(action: Action, remembered: Remembered, pair: Pair | null): void {
     const { kind, cause } = action
     const { counted, wasElsewhere } = remembered
+    if (kind === 'forget' || cause === 'gone-from-service') this.doubts++
     const isOpen = (part: HeldPart, ends: Ends): boolean =>
       !isLetGo(standingOf(remembered, action, part, this.#policy), ends, this.#policy)
     const add = (sum: keyof ReturnType<typeof noSums>, isOne: boolean, ends: Ends): void => {
-      if (isOne && isOpen(kind, ends)) this.#sums[sum] += by
+      if (isOne && isOpen(kind, ends)) this.#sums[sum]++
     }
-    if (kind === 'forget' && cause !== 'other-feed') this.#sums.missing += by
+    if (kind === 'forget' && cause !== 'other-feed') this.#sums.missing++
     add('missing', cause === 'gone-from-service', 'listed again')
     add('editedAgain', kind === 'update' && action.again, 'listed again')
     // Whether a delivery is older is told by what it says itself.
     const isOwn = this.#policy.saysItself(action.mlsNumber)
+    const isOfOne = isOwn && pair !== 'renumbered'
+    add('deletes', isOfOne && kind === 'delete', 'never')
+    add('young', isOfOne && kind === 'delete' && action.isYoung, 'never')
+    add('creates', isOfOne && cause === 'new', 'never')
+    add('back', isOfOne && cause === 'new' && action.isBack && !wasElsewhere, 'never')
     const outlook = isOwn ? this.#own : this.#earlier
-    add('deletes', isOwn && kind === 'delete', 'never')
-    add('young', isOwn && kind === 'delete' && action.isYoung, 'never')
-    add('creates', isOwn && cause === 'new', 'never')
-    add('back', isOwn && cause === 'new' && action.isBack && !wasElsewhere, 'never')
-    const all = countsOf(action).filter((what) => isOpen(partOf(what), 'never'))
-    if (all.some(isFact) && !counted.some(isFact)) outlook.changed += by
+    const all = countsOf(action, pair).filter((what) => isOpen(partOf(action, what, pair), 'never'))
+    if (all.some(isFact) && !counted.some(isFact)) outlook.changed++
     for (const what of all) {
       if (counted.includes(what)) continue
-      outlook[what] += by
-      if (!isOpen(partOf(what), 'confirmed')) continue
-      this.#counts[what] += by
+      outlook[what]++
+      if (!isOpen(partOf(action, what, pair), 'confirmed')) continue
+      this.#counts[what]++
       if ('fields' in action && isFact(what)) this.#examples[what] ??= exampleOf(what, action)
     }
   }

@@ -111,8 +111,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'an approval makes a doubtful list trusted',
     file: 'src/plan/guard/scales.ts',
-    from: "if (action.kind === 'forget' || action.cause === 'gone-from-service') this.doubts++",
-    to: "if (action.kind === 'forget' || (action.cause === 'gone-from-service' && !isLetGo(standingOf(remembered, action, 'create', this.#policy), 'listed again', this.#policy))) this.doubts++",
+    from: "if (kind === 'forget' || cause === 'gone-from-service') this.doubts++",
+    to: "if (kind === 'forget' || (cause === 'gone-from-service' && !isLetGo(standingOf(remembered, action, 'create', this.#policy), 'listed again', this.#policy))) this.doubts++",
   },
   {
     name: 'approval lets everything through',
