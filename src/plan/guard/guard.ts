@@ -4,7 +4,7 @@ import { countsOf, hold } from '../change.ts'
 import type { Action, Change } from '../change.ts'
 import { fieldsOfFact, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { countedAs, unweighed } from './hold.ts'
+import { countedAs } from './hold.ts'
 import type { HeldPart, HoldRecord, Pair, PartHeld, Remembered, RuleName, Weighed } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, partOf, standingOf } from './scales.ts'
@@ -68,13 +68,6 @@ export function judge(
   }
   const byRule = new Set(heldBy.map(partFor))
   const held = new Set([...byRule, ...about.filter((part) => isWaiting(part) || standing(part).is === 'refused')])
-  if (heldBeside !== null && held.size === 0) {
-    const has = 'home' in action && action.home === null ? 'may have' : 'has'
-    const why = `${action.why}; its home ${has} another MLSNumber, too: both wait for a sync that can change both (${heldBeside})`
-    const change = hold(action, 'other-number', why)
-    const released = about.filter((part) => isFree(standing(part)))
-    return { change, weighed: { ...unweighed, released }, heldBy: [], waiting: [], letGo: [] }
-  }
   const endsNone = policy.keeps === 'all'
   const isAsking = heldBy.some(({ ends }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
   const waiting = [...held].filter((part) => !byRule.has(part) && isWaiting(part))
@@ -95,7 +88,7 @@ export function judge(
     return held.size === 0 || is === 'approved' || (is === 'confirmed' && record!.clock !== null)
   }
   const released = about.filter((part) => !held.has(part) && standing(part).record !== null && goes(part))
-  if (held.size === 0 && released.length === 0 && pair !== 'renumbered') return null
+  if (held.size === 0 && released.length === 0 && pair !== 'renumbered' && heldBeside === null) return null
   // What another list alone let go of counts: the feed has not confirmed it.
   const isOpen = (part: HeldPart): boolean =>
     !isAlong(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed', policy)
@@ -110,7 +103,7 @@ export function judge(
     const ends = isOfFeed || by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
     return { part, content, rules: [...new Set(by.map(({ name }) => name))], ends }
   })
-  const change = withheld(action, parts, [...labels].join(', '))
+  const change = withheld(action, parts, [...labels].join(', '), heldBeside)
   const withEnd = (trip: Trip): HeldBy => {
     const { is, record } = standing(partFor(trip))
     const isRefused = is === 'refused'
@@ -125,9 +118,6 @@ export function judge(
     letGo,
   }
 }
-
-/** Whether a part is let go of, as far as any rule is concerned. */
-const isFree = ({ is }: Standing): boolean => is === 'approved' || is === 'confirmed'
 
 /** Whether it goes by itself once the feed has said it for long enough, whatever else held it beside. */
 const hasOwnClock = ({ clock, ends }: HoldRecord): boolean => clock !== null && ends !== 'listed again'
@@ -168,7 +158,12 @@ function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
 export const isOf = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)?.length !== 0
 
 /** The action as a hold, or the update without the fields that are held where something else of it is left. */
-function withheld(action: Action, parts: readonly PartHeld[], labels: string): Change {
+function withheld(action: Action, parts: readonly PartHeld[], labels: string, heldBeside: string | null): Change {
+  if (parts.length === 0 && heldBeside !== null) {
+    const has = 'home' in action && action.home === null ? 'may have' : 'has'
+    const why = `${action.why}; its home ${has} another MLSNumber, too: both wait for a sync that can change both (${heldBeside})`
+    return hold(action, 'other-number', why)
+  }
   if (parts.length === 0) return action
   const all = parts.map(({ part }) => fieldsOf(action, part))
   if ('fields' in action && !all.includes(null)) {

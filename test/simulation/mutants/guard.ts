@@ -238,7 +238,7 @@ export const guardMutants: readonly Mutant[] = [
     file: 'src/plan/guard/guard.ts',
     from: '(heldBeside !== null || !isLetGo(before, trip.ends, policy))',
     to: '!isLetGo(before, trip.ends, policy)',
-    also: [{ from: 'heldBeside !== null && held.size === 0', to: 'heldBeside !== null && held.size < 0' }],
+    also: [{ from: 'parts.length === 0 && heldBeside !== null', to: 'parts.length < 0 && heldBeside !== null' }],
   },
   {
     name: 'a home is created beside what the list lacks',
