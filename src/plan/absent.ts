@@ -32,9 +32,9 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   // Only a full delivery says anything by absence.
   if (stated === null && settings.mode !== 'full') return ours && shown.length > 1 ? twiceShown(one, 'delete') : null
   const gone = goneOf(one, stated !== null)
-  const { home, snapshot } = gone
+  const { home } = gone
   const proof = AbsenceProof.of(settings, gone)
-  const isProven = AbsenceProof.isOne(proof)
+  const isProven = proof instanceof AbsenceProof
   // Noted whatever becomes of it: what holds it needs to know since when it is absent.
   const isNoted = ours || (!isProven && mine !== null && settings.agrees !== null)
   if (stated === null && isNoted && settings.deletes && tellsAbsence(settings)) notes.push({ op: 'absent', key })
@@ -44,7 +44,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   if (shown.length === 0 && settings.remote.complete) {
     if (!isProven || mayStillLand(one)) return null
     const why = stated === null ? 'gone from the feed and from the service' : `${said}; no longer on the service`
-    return new ForgetAbsent(proof, { why, home, snapshot })
+    return new ForgetAbsent(proof, { why })
   }
   const isYoung = mine !== null && mine.bornAt !== null && settings.now - mine.bornAt < youth
   if (!isProven) {
@@ -57,8 +57,6 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'
   const deleted = new DeleteAbsent(proof, {
     why: stated === null ? absent : said,
-    home,
-    snapshot,
     shownHash: shown[0].hash,
     // A call of an earlier run may still land on what is deleted now: whatever this delete is answered, its mark stays.
     unsettled: mayStillLand(one),

@@ -77,12 +77,17 @@ export type ForgetTaken = Base<'forget', 'other-feed'> & { readonly home: null }
 /** What follows from a proof that a listing is gone: its MLSNumber is the proof's, so neither can be put on another listing. */
 class OfProof<Details> {
   readonly cause: 'absent' | 'feed-says-so'
+  readonly home: HomeHash
+  /** The snapshot row; null: only its mark on the service makes the listing ours. */
+  readonly snapshot: number | null
   readonly #proof: AbsenceProof
 
   constructor(proof: AbsenceProof, details: Details) {
     Object.assign(this, details)
     this.#proof = proof
     this.cause = proof.gone.isStated ? 'feed-says-so' : 'absent'
+    this.home = proof.gone.home
+    this.snapshot = proof.gone.snapshot
   }
 
   get mlsNumber(): string {
@@ -92,14 +97,8 @@ class OfProof<Details> {
 
 const ByAbsence = OfProof as new <Details>(proof: AbsenceProof, details: Details) => OfProof<Details> & Details
 
-interface Forgets {
+interface Deletes {
   readonly why: string
-  readonly home: HomeHash
-  /** The snapshot row; null: only its mark on the service makes the listing ours. */
-  readonly snapshot: number | null
-}
-
-interface Deletes extends Forgets {
   /** It was created in the last 45 days. */
   readonly isYoung: boolean
   /** The item as the list showed it: the delete must find it so once more. */
@@ -113,7 +112,7 @@ export class DeleteAbsent extends ByAbsence<Deletes> {
 }
 
 /** The snapshot forgets a listing that is gone from the feed and from the service. */
-export class ForgetAbsent extends ByAbsence<Forgets> {
+export class ForgetAbsent extends ByAbsence<Pick<Deletes, 'why'>> {
   readonly kind = 'forget' as const
 }
 

@@ -81,17 +81,15 @@ export function tellsAbsence({ delivery, agrees }: Pick<Sides, 'delivery' | 'agr
  * `of` alone makes one, and no delete can be written down without one.
  */
 export class AbsenceProof {
-  // `isOne` asks for it: an object that only looks like a proof has none.
-  // oxlint-disable-next-line no-unused-private-class-members
-  readonly #made = true
-  readonly gone: Gone
+  // Private, so that an object that only looks like a proof is none.
+  readonly #gone: Gone
 
   private constructor(gone: Gone) {
-    this.gone = gone
+    this.#gone = gone
   }
 
-  static isOne(it: object): it is AbsenceProof {
-    return #made in it
+  get gone(): Gone {
+    return this.#gone
   }
 
   static of(sides: Sides, gone: Gone): AbsenceProof | NoProof {

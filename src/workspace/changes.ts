@@ -98,7 +98,7 @@ export function createPlan(
     const isShown = kind === 'delete'
     const gone = { mlsNumber, isStated, isDelivered: wasDelivered, isShown, home, snapshot, remembered }
     const proof = sides === null ? { why: 'nothing is known of its delivery' } : AbsenceProof.of(sides, gone)
-    if (AbsenceProof.isOne(proof)) return proof
+    if (proof instanceof AbsenceProof) return proof
     throw new Error(`The plan has a change of ${mlsNumber} by absence without a proof: ${proof.why}`)
   }
 

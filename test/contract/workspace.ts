@@ -18,7 +18,6 @@ import {
   forgetOf,
   holdOf,
   nothing,
-  proofOf,
   updateOf,
   wholeSides,
 } from '../support/changes.ts'
@@ -456,8 +455,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
       })
 
       it('are deletes of any cause, but creates of something new alone', () => {
-        // oxlint-disable-next-line typescript/no-misused-spread
-        const absent = new DeleteAbsent(proofOf('A'), { ...deleteAbsentOf('A'), home: 'absent' })
+        const absent = deleteAbsentOf('A', 1, 'absent')
         add([
           absent,
           createOf('B', { home: 'absent' }),
@@ -549,8 +547,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         const keyless = (home: string | null, since: number) => ({
           keyless: [{ identity: 'x', home, since, notedAt: since }],
         })
-        // oxlint-disable-next-line typescript/no-misused-spread
-        const at = (home: string) => new DeleteAbsent(proofOf('A'), { ...deleteAbsentOf('A'), home })
+        const at = (home: string) => deleteAbsentOf('A', 1, home)
         const unreadable = 'without a readable MLSNumber'
         expect(() => expectBack([at('one')], absentSince(1), keyless('one', 1))).toThrow(unreadable)
         expect(() => expectBack([at('one')], absentSince(1), keyless(null, 1))).toThrow(unreadable)

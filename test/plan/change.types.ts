@@ -8,13 +8,12 @@ import { AbsenceProof } from '../../src/plan/proof.ts'
 import { goneOf, wholeSides } from '../support/changes.ts'
 
 const base = { mlsNumber: 'A1', why: 'gone from the feed' }
-const details = { why: base.why, shownHash: 'h', snapshot: 1, unsettled: false, home: null, isYoung: false }
+const details = { why: base.why, shownHash: 'h', unsettled: false, isYoung: false }
 
 // Right: a listing that is gone has a proof.
 const proof = AbsenceProof.of(wholeSides, goneOf('A1'))
-export const gone: Change[] = AbsenceProof.isOne(proof)
-  ? [new DeleteAbsent(proof, details), new ForgetAbsent(proof, details)]
-  : []
+export const gone: Change[] =
+  proof instanceof AbsenceProof ? [new DeleteAbsent(proof, details), new ForgetAbsent(proof, details)] : []
 
 // @ts-expect-error an object that only looks like a delete of what the feed says to be gone
 export const stated: Change = { ...base, ...details, kind: 'delete', cause: 'feed-says-so' }

@@ -33,7 +33,7 @@ export const nothing = nothingRemembered
 
 export function proofOf(mlsNumber: string, changes: Partial<Gone> = {}): AbsenceProof {
   const proof = AbsenceProof.of(wholeSides, goneOf(mlsNumber, changes))
-  if (!AbsenceProof.isOne(proof)) throw new Error(proof.why)
+  if (!(proof instanceof AbsenceProof)) throw new Error(proof.why)
   return proof
 }
 
@@ -65,20 +65,19 @@ export const updateOf = (mlsNumber: string, changes: Partial<Update> = {}): Upda
   ...changes,
 })
 
-const deleted = { why: 'because', shownHash: 'shown', snapshot: 1, unsettled: false, home: null, isYoung: false }
+const deleted = { why: 'because', shownHash: 'shown', unsettled: false, isYoung: false }
 
 /** As the feed itself says that it is gone. */
 export const deleteOf = (
   mlsNumber: string,
-  changes: Partial<Pick<DeleteAbsent, 'home' | 'isYoung' | 'unsettled'>> = {},
-): DeleteAbsent => new DeleteAbsent(proofOf(mlsNumber, { isStated: true }), { ...deleted, ...changes })
+  { home = null, ...changes }: Partial<Pick<DeleteAbsent, 'home' | 'isYoung' | 'unsettled'>> = {},
+): DeleteAbsent => new DeleteAbsent(proofOf(mlsNumber, { isStated: true, home }), { ...deleted, ...changes })
 
 export const deleteAbsentOf = (
   mlsNumber: string,
   snapshot: number | null = 1,
   home: string | null = null,
-): DeleteAbsent =>
-  new DeleteAbsent(proofOf(mlsNumber, { snapshot, home }), { ...deleted, why: 'gone from the feed', snapshot, home })
+): DeleteAbsent => new DeleteAbsent(proofOf(mlsNumber, { snapshot, home }), { ...deleted, why: 'gone from the feed' })
 
 export const adoptOf = (mlsNumber: string): Adopt => ({
   ...base(mlsNumber),
@@ -91,7 +90,7 @@ export const adoptOf = (mlsNumber: string): Adopt => ({
 
 /** As the feed itself says that it is gone. */
 export const forgetOf = (mlsNumber: string, home: string | null = null): ForgetAbsent =>
-  new ForgetAbsent(proofOf(mlsNumber, { isStated: true }), { why: 'because', snapshot: 1, home })
+  new ForgetAbsent(proofOf(mlsNumber, { isStated: true, home }), { why: 'because' })
 
 /** Of what another feed took over. */
 export const takenOf = (mlsNumber: string): ForgetTaken => ({
@@ -101,8 +100,7 @@ export const takenOf = (mlsNumber: string): ForgetTaken => ({
   cause: 'other-feed',
 })
 
-export const forgetAbsentOf = (mlsNumber: string): ForgetAbsent =>
-  new ForgetAbsent(proofOf(mlsNumber), { why: 'gone', snapshot: 1, home: null })
+export const forgetAbsentOf = (mlsNumber: string): ForgetAbsent => new ForgetAbsent(proofOf(mlsNumber), { why: 'gone' })
 
 export const holdOf = (action: Action, why = 'held'): Hold => hold(action, 'guard', why)
 

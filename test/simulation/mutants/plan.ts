@@ -175,7 +175,7 @@ export const planMutants: readonly Mutant[] = [
     name: 'a delete under way is carried out by the next run',
     file: 'src/plan/present.ts',
     from: "if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)",
-    to: "if (item !== null && flight === 'delete') return new DeleteAbsent(AbsenceProof.of(settings, { mlsNumber: one.key, isStated: true, isDelivered: true, isShown: true, home: null, snapshot: mine.id, remembered: one.history }), { why: 'it was to go', home: null, snapshot: mine.id, isYoung: false, shownHash: item.hash, unsettled: false })\n  if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)",
+    to: "if (item !== null && flight === 'delete') return new DeleteAbsent(AbsenceProof.of(settings, { mlsNumber: one.key, isStated: true, isDelivered: true, isShown: true, home: null, snapshot: mine.id, remembered: one.history }), { why: 'it was to go', isYoung: false, shownHash: item.hash, unsettled: false })\n  if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)",
     also: [
       {
         from: "import { hold, isPutRight } from './change.ts'",
