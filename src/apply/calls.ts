@@ -116,7 +116,8 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
         await clearedBy(context, change, shown[0].fields),
       ))
     }
-    if (change.kind === 'create' && change.firstLook) {
+    // An earlier call may still land, and nobody has looked for it since.
+    if (change.cause === 'new' && change.unsettled) {
       await context.store.ledger.noteMissing(feed.chatbot, change.mlsNumber, context.runtime.clock.now())
       const minutes = Math.ceil(feed.plan.settle / 60_000)
       return record(

@@ -50,8 +50,6 @@ export interface Create extends Sends<'create', 'new' | 'gone-from-service'> {
   readonly isBack: boolean
   /** Confirmed lately and never shown since, so that the list may only lag behind. */
   readonly unseen: boolean
-  /** An earlier call got no answer and nobody has looked for it: what a look-up does not show is noted, not created. */
-  readonly firstLook: boolean
 }
 
 /** `unseen`: shown otherwise than it was sent, and nobody had looked at it since. */

@@ -48,7 +48,7 @@ function otherOwner({ row, mine, shown, settings }: Case): string | null {
 /** This feed comes before the one that has the listing. It is sent even where it is as wanted: the mark must change. */
 function takenOver(one: Wanting, other: string): Change {
   const why = `taken over from feed ${other}, which comes later`
-  if (one.item === null) return create(one, 'new', why, { lookUp: true })
+  if (one.item === null) return create(one, 'new', why)
   if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, one.item, 'never-sent', why)
   return update(one, 'never-sent', why, shownDifferences(one, one.item))
 }
@@ -57,8 +57,7 @@ function changeFor(one: Wanting): Change | null {
   const { mine, item, ours, history, settings } = one
   if (mine !== null && mine.flight !== null) return settled(one, mine)
   if (mine !== null && mine.owned) return item === null ? lost(one, mine) : confirmed(one, mine, item)
-  // A row without more tells that a call was refused: of an update, it was shown before, and one list that lacks it is weak evidence.
-  if (item === null) return create(one, 'new', 'new in the feed', one.row === null ? {} : { lookUp: true })
+  if (item === null) return create(one, 'new', 'new in the feed')
   const { leftAt } = history
   // To take over what the list may only still show would be to believe that it is there.
   if (leftAt !== null && settings.remoteStartedAt < leftAt + settings.settle)
@@ -83,11 +82,9 @@ function settled(one: Wanting, mine: SnapshotRow): Change | null {
   if (isUnderWay(mine, settings)) {
     if (missedAt !== null || settings.remote.complete)
       return inFlight(one, missedAt ?? mine.flightAt!, `${unanswered} and may still land`)
-    return create(one, 'new', `${unanswered}, and the list is incomplete: looked up`, { firstLook: true })
+    return create(one, 'new', `${unanswered}, and the list is incomplete: looked up`)
   }
-  const why = flight === 'create' ? `${unanswered} and never showed` : 'deleted before, delivered again'
-  // A list that hides a row by mistake must not make a second one: one absence is weak evidence.
-  return create(one, 'new', why, { lookUp: true })
+  return create(one, 'new', flight === 'create' ? `${unanswered} and never showed` : 'deleted before, delivered again')
 }
 
 /** Ours and shown. */
@@ -182,7 +179,7 @@ function lost(one: Wanting, mine: SnapshotRow): Change | null {
   const { remote, remoteStartedAt, settle } = one.settings
   if (remote.complete || mine.content === null) {
     const unseen = mine.baseline === null && remoteStartedAt < mine.sentAt + settle
-    return create(one, 'gone-from-service', 'gone from the service', { unseen })
+    return create(one, 'gone-from-service', 'gone from the service', unseen)
   }
   // Update by MLSNumber is safe without having seen the listing: if it matches nothing, the listing is looked up.
   const news = newsOf(one, mine)
@@ -225,19 +222,18 @@ function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string)
   return { kind: 'adopt', ...about(one, cause, why), shownHash: item.hash }
 }
 
-function create(one: Wanting, cause: Create['cause'], why: string, also: Partial<Create> = {}): Create {
-  const { mine, wanted, history, settings } = one
+function create(one: Wanting, cause: Create['cause'], why: string, unseen = false): Create {
+  const { row, mine, wanted, history, settings } = one
   return {
     kind: 'create',
     // What was taken off before begins anew.
     ...sent(one, cause, why, mine?.flight === 'delete' ? [] : newsOf(one, mine)),
-    // What a lost store knew may be missing from one list, so it is looked up even once the wait is over.
-    lookUp: cause === 'gone-from-service' || !settings.remote.complete || settings.lostUntil !== null,
-    unseen: false,
-    firstLook: false,
+    // One list that lacks what is known is weak evidence, also where a refusal alone is: it was shown before, if that was of an
+    // update. What a lost store knew may be missing from one, too, even once the wait is over.
+    lookUp: row !== null || !settings.remote.complete || settings.lostUntil !== null,
     home: wanted.home,
     isBack: history.leftAt !== null,
-    ...also,
+    unseen,
   }
 }
 

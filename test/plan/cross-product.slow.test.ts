@@ -124,7 +124,7 @@ const inWords = ({ feed, items, absentRuns }: World, row: string, setting: Setti
   `feed: ${feed}; row: ${row}; shown: ${items.map(itemHash).join(' and ') || 'nothing'}; absent before: ${absentRuns}; ${JSON.stringify(setting)}`
 
 const labelOf = (change: Change): string => {
-  const look = change.kind === 'create' && change.firstLook ? ' after a first look-up' : ' after a look-up'
+  const look = change.cause === 'new' && change.unsettled ? ' after a first look-up' : ' after a look-up'
   return `${change.kind} ${change.cause}${looksUp(change) ? look : ''}`
 }
 

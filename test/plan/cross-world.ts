@@ -264,7 +264,7 @@ export function carriedOut(world: World, planned: Planned, setting: Setting, spe
     const { kind } = change
     if (kind === 'hold') continue
     if (kind === 'delete') items = []
-    if (kind === 'create' && change.firstLook && items.length === 0) {
+    if (kind === 'create' && change.cause === 'new' && change.unsettled && items.length === 0) {
       row = { ...row!, missed: 'lately' }
       continue
     }

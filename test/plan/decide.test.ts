@@ -358,7 +358,7 @@ describe('a call was in flight', () => {
   test.each(['create', 'delete'] as const)(
     '%s, absent from an incomplete list: looked up, however old',
     async (kind) => {
-      const firstLook = { kind: 'create', lookUp: true, firstLook: true, unsettled: true }
+      const firstLook = { kind: 'create', lookUp: true, cause: 'new', unsettled: true }
       for (const age of [minute, day])
         expect((await flight(kind, age, false).plan(incomplete)).changes).toMatchObject([firstLook])
     },
@@ -370,7 +370,7 @@ describe('a call was in flight', () => {
         .remembers(A, { owned: false, content: null, flight: 'create', flightAt: now - day, missedAt: now - age })
     const waiting = { kind: 'hold', cause: 'in-flight', until: 'answer' }
     expect((await missed(15 * minute).plan(incomplete)).changes).toMatchObject([waiting])
-    const due = { kind: 'create', lookUp: true, firstLook: false, unsettled: false }
+    const due = { kind: 'create', lookUp: true, unsettled: false }
     expect((await missed(15 * minute + 1).plan(incomplete)).changes).toMatchObject([due])
     // A whole list begun after `settle` says it, too.
     expect((await missed(minute).plan()).changes).toMatchObject([due])

@@ -47,7 +47,6 @@ export const createOf = (mlsNumber: string, changes: Partial<Create> = {}): Crea
   kind: 'create',
   cause: 'new',
   unseen: false,
-  firstLook: false,
   home: null,
   isBack: false,
   ...changes,
