@@ -4,6 +4,7 @@
  */
 import pLimit from 'p-limit'
 import { batches } from '../core/batches.ts'
+import { clearedWith } from '../plan/change.ts'
 import { ServiceError, StoreError, messageOf } from '../core/errors.ts'
 import type { OfKind, OutcomeResult, Stored } from '../workspace/workspace.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
@@ -66,7 +67,7 @@ async function carryOut(context: ApplyContext): Promise<Seen> {
   await adoptAll(context)
   await each(context, workspace.changes('forget'), until.update, (stored) => forgetOne(context, stored))
   await each(context, workspace.changes('update'), until.update, (stored) =>
-    stored.change.lookUp ? createOne(context, stored) : updateOne(context, stored, stored.change.clear),
+    stored.change.lookUp ? createOne(context, stored) : updateOne(context, stored, clearedWith(stored.change)),
   )
   await each(context, workspace.changes('create'), until.create, (stored) => createOne(context, stored))
   const copies = { ...noCopies }

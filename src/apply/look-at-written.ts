@@ -7,6 +7,7 @@ import { batches } from '../core/batches.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
+import { clearedWith } from '../plan/change.ts'
 import type { Create, Update } from '../plan/change.ts'
 import type { Baseline } from '../store/store.ts'
 import type { Stored } from '../workspace/workspace.ts'
@@ -80,7 +81,7 @@ async function baselineOf(
   // Another feed wrote it since, or what this run made is not shown beside it.
   if (shown === null || isOfAnotherFeed(context, shown)) return null
   let fields = otherwise(shown)
-  const cleared = new Set(change.kind === 'update' ? change.clear : [])
+  const cleared = new Set(clearedWith(change))
   // What this write was to clear and did not is told, and no reason to write again.
   const isToBeCleared = ({ field, to }: FieldChange): boolean => to === null && cleared.has(field)
   const isUnknown = (one: FieldChange): boolean => !known.has(one.field) && !isToBeCleared(one)
@@ -121,7 +122,7 @@ async function baselineOf(
 /** Sent as it was sent before: the listing is there, and what Create answered stays with it. */
 function asUpdate(change: Create | Update): Update {
   if (change.kind === 'update') return change
-  const none = { shownHash: null, fields: [], clear: [], broken: [], again: false }
+  const none = { shownHash: null, fields: [], broken: [], again: false }
   return { ...change, ...none, kind: 'update', cause: 'changed' }
 }
 

@@ -1,6 +1,7 @@
 /** What a plan consists of: what is to be done about one MLSNumber, or is not done now, and what ends that. */
 import type { FieldChange } from '../core/compare-listings.ts'
 import { shortHash } from '../core/hash.ts'
+import { optionalFields } from '../core/listing.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import type { FactKind } from './guard/facts.ts'
 import type { Counted, Pair, Remembered } from './guard/hold.ts'
@@ -56,8 +57,6 @@ export interface Create extends Sends<'create', 'new' | 'gone-from-service'> {
 export type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'unseen' | 'never-sent' | 'settle' | 'refresh'
 
 export interface Update extends Sends<'update', UpdateCause> {
-  /** Optional fields that must disappear from the service with this update. */
-  readonly clear: readonly FieldName[]
   /** It drifted, was sent again, and drifted once more. */
   readonly again: boolean
   /** The item as the list showed it before or, where it is not shown now, a list before that; null: none did. */
@@ -202,6 +201,10 @@ export function fieldsOf(change: Change, isHeld = false): readonly FieldChange[]
   if (action?.kind !== 'update' && !(isHeld && action?.kind === 'create')) return []
   return action.fields.filter(({ field }) => action.withheld.includes(field) === isHeld)
 }
+
+/** Optional fields that must disappear from the service with an update: there before, not wanted now. */
+export const clearedWith = (change: Change): FieldName[] =>
+  fieldsOf(change).flatMap(({ field, to }) => (to === null && optionalFields.includes(field) ? field : []))
 
 export type Counts = Record<ChangeKind | 'unchanged' | 'reject', number>
 

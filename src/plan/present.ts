@@ -1,7 +1,7 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
 import { changedFields, differences, factsInPlace } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
-import { fieldNames, optionalFields } from '../core/listing.ts'
+import { fieldNames } from '../core/listing.ts'
 import { nextTurn } from '../core/turn.ts'
 import { minuteOf, valueInWords } from '../core/text.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
@@ -153,8 +153,7 @@ function changed(one: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
   const others = shownDifferences(one, item).filter(
     ({ field }) => !step.fields.some((change) => change.field === field),
   )
-  const fields = [...step.fields, ...others]
-  return { ...step, fields, clear: disappearing(fields) }
+  return { ...step, fields: [...step.fields, ...others] }
 }
 
 /** The moving fields, and a mark with a former name of the feed, travel alone once in `volatile.refresh`. */
@@ -244,7 +243,6 @@ function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChan
     ...sent(one, cause, why, fields),
     lookUp: false,
     shownHash: item?.hash ?? mine?.baseline ?? null,
-    clear: disappearing(fields),
     again: isPutRight({ kind: 'update', cause }) && wasPutRight(one),
   }
 }
@@ -307,9 +305,4 @@ function newsOf({ settings, recall, wanted }: Wanting, row: SnapshotRow | null):
   if (row === null || row.content === null || wanted.content === row.content) return []
   const lasting = fieldNames.filter((field) => !settings.volatile.fields.has(field))
   return changedFields(recall(row.id).listing, wanted.listing(), lasting)
-}
-
-/** Optional fields that must disappear: there before, not wanted now. */
-function disappearing(fields: readonly FieldChange[]): FieldName[] {
-  return fields.filter(({ field, to }) => to === null && optionalFields.includes(field)).map(({ field }) => field)
 }

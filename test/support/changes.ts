@@ -59,7 +59,6 @@ export const updateOf = (mlsNumber: string, changes: Partial<Update> = {}): Upda
   cause: 'changed',
   shownHash: null,
   fields: [{ field: 'Bedrooms', from: 3, to: 4 }],
-  clear: [],
   again: false,
   ...changes,
 })

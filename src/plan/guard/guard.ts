@@ -171,8 +171,7 @@ function withheld(action: Action, parts: readonly PartHeld[], labels: string, he
     const isHeld = (field: FieldName): boolean => fields.includes(field)
     const rest = { why: `${action.why}; held of it: ${labels}`, withheld: fields }
     if (action.kind === 'create') return { ...action, ...rest }
-    if (action.fields.some(({ field }) => !isHeld(field)))
-      return { ...action, ...rest, clear: action.clear.filter((field) => !isHeld(field)) }
+    if (action.fields.some(({ field }) => !isHeld(field))) return { ...action, ...rest }
   }
   return hold(action, 'guard', `${action.why}; held: ${labels}`)
 }

@@ -307,7 +307,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what is edited beside a held price stays',
     test: 'test/runs/waiting.slow.test.ts › while a price is refused, what somebody edits beside it is put right, and what moves by itself takes its turn',
     file: 'src/plan/present.ts',
-    from: 'const fields = [...step.fields, ...others]',
-    to: 'const fields = [...step.fields, ...others.slice(9)]',
+    from: 'fields: [...step.fields, ...others]',
+    to: 'fields: [...step.fields, ...others.slice(9)]',
   },
 ]
