@@ -160,7 +160,7 @@ const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forge
  * what is left of them is as good as any other change. What leaves, or would change in another way beyond belief, does not tell so.
  */
 function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }: Plan): Set<HeldPart> {
-  const clocks = policy.keeps === 'clocks' && delivery.mode === 'full' ? [...past.clocks] : []
+  const clocks = !policy.endsNone && policy.confirm !== null && delivery.mode === 'full' ? [...past.clocks] : []
   const isStill = (action: Action, part: HeldPart): boolean => {
     const what = countedAs(part)
     return what !== null && isFact(what) && 'broken' in action ? action.broken.includes(what) : isOf(action, part)
@@ -206,7 +206,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
       addClock(holding, clock!)
     }
     if (heldBy.length > 0 || weighed.parts.length === 0) return
-    if (policy.keeps === 'all') kept[kind]++
+    if (policy.endsNone) kept[kind]++
     else if (others.length === 0) refused[kind]++
   }
   const taken = (action: Action, verdict: Verdict): Verdict => {

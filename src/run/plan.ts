@@ -108,15 +108,14 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
       : undefined
   }
   const isComplete = areComplete(known)
-  // Where nothing goes by itself no time has to be waited for.
-  const clocks = feed.plan.limits.confirm === null ? 'refused' : 'clocks'
+  const { confirm, isOff } = feed.plan.limits
   return {
     now,
-    confirm: feed.plan.limits.confirm,
+    confirm: isOff ? null : confirm,
     isWhole: isComplete && listed.lookUps === null,
-    keeps: feed.plan.limits.isOff ? 'refused' : mode === 'backfill' || !isComplete ? 'all' : clocks,
+    endsNone: !isOff && (mode === 'backfill' || !isComplete),
     healed: new Set(),
-    isListedAgain: !past.otherKeys && feed.plan.limits.confirm !== null,
+    isListedAgain: !past.otherKeys && confirm !== null,
     saysItself: (mlsNumber) => delivery.own === null || !workspace.isDelivered(mlsNumber, delivery.own),
     contentOf(action, part) {
       const listing = wanted(action)

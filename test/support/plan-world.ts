@@ -42,7 +42,7 @@ export const policy: Policy = {
   now,
   confirm: 72 * hour,
   isWhole: true,
-  keeps: 'clocks',
+  endsNone: false,
   healed: new Set(),
   isListedAgain: true,
   saysItself: () => true,

@@ -46,6 +46,7 @@ export function judge(
   trips: readonly Trip[],
   policy: Policy,
 ): Verdict | null {
+  const { endsNone } = policy
   const standing = (part: HeldPart): Standing => standingOf(remembered, action, part, policy)
   // A home that comes under another number with a fact beyond belief keeps its old number, and with it the fact.
   const isWhole = (fact: FactKind): boolean =>
@@ -63,12 +64,11 @@ export function judge(
   // What a rule held once waits for its own time, however few of its kind are left. Two of one home lose nothing by going together.
   const isWaiting = (part: HeldPart): boolean => {
     const { is, record } = standing(part)
-    if (is !== 'waiting' || policy.keeps === 'refused' || policy.healed.has(part)) return false
-    return policy.keeps === 'all' || (pair !== 'renumbered' && hasOwnClock(record!))
+    if (is !== 'waiting' || policy.healed.has(part)) return false
+    return endsNone || (policy.confirm !== null && pair !== 'renumbered' && hasOwnClock(record!))
   }
   const byRule = new Set(heldBy.map(partFor))
   const held = new Set([...byRule, ...about.filter((part) => isWaiting(part) || standing(part).is === 'refused')])
-  const endsNone = policy.keeps === 'all'
   const isAsking = heldBy.some(({ ends }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
   const waiting = [...held].filter((part) => !byRule.has(part) && isWaiting(part))
   const labels = new Set(heldBy.map(({ label }) => label))

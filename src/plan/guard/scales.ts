@@ -10,16 +10,15 @@ import type { Counted, Ends, HeldPart, HoldRecord, Pair, Remembered, Tally } fro
 /** By what earlier runs let a change go. Times in milliseconds. */
 export interface Policy {
   readonly now: number
-  /** How long every delivery has to say the same; null: for ever. */
+  /**
+   * How long every delivery has to say the same, and what goes by itself stays held though no rule asks for it now. null: nothing goes
+   * by itself, or the guard is off; then only what was refused stays so.
+   */
   readonly confirm: number | null
   /** This delivery and the list are whole: else they confirm nothing. */
   readonly isWhole: boolean
-  /**
-   * What stays held though no rule asks for it now. `all`: this run can't tell whether the feed still says it; `clocks`: what was
-   * refused, and what goes by itself, until its time has come; `refused`: that alone, as the guard is off, or
-   * nothing goes by itself.
-   */
-  readonly keeps: 'all' | 'clocks' | 'refused'
+  /** This run can't tell whether the feed still says what is held: all of it stays so, though no rule asks for it now. */
+  readonly endsNone: boolean
   /**
    * Whether another complete list lets go of what the last one showed: neither where the service is called with other keys than
    * when its list was like ours, nor where a person decides of all that is held.
@@ -124,7 +123,7 @@ export class Scales {
    */
   #isLeavingLater({ cause, until }: Hold): boolean {
     const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && until === 'time')
-    return isLater && this.#policy.keeps !== 'all'
+    return isLater && !this.#policy.endsNone
   }
 
   #addLeavingLater({ counted, absence }: Remembered, { isYoung }: Hold): void {
