@@ -70,11 +70,7 @@ function isConfirmed(since: number | null, ends: Ends, { now, confirm, isWhole, 
 }
 
 /** Whether a part is let go of, as far as a rule is concerned whose holds end so. */
-export function isLetGo(
-  { is, record }: Standing,
-  ends: Ends,
-  { isListedAgain }: Pick<Policy, 'isListedAgain'>,
-): boolean {
+export function isLetGo({ is, record }: Standing, ends: Ends, { isListedAgain }: Policy): boolean {
   // Another list of the chatbot says nothing of the feed, and the feed nothing of the list.
   const isOfOther = ends === 'confirmed' ? record?.ends === 'listed again' : record?.clock === null || !isListedAgain
   return is === 'approved' || (is === 'confirmed' && ends !== 'never' && !isOfOther)
@@ -114,20 +110,16 @@ export class Scales {
   add({ change, remembered, pair }: Weighable): void {
     if (change.kind !== 'hold') this.#weigh(change, remembered, pair)
     else if (change.cause === 'twice-shown') this.doubts++
-    else if (pair !== 'renumbered' && this.#isLeavingLater(change)) this.#addLeavingLater(remembered, change)
+    else if (pair !== 'renumbered') this.#addLeavingLater(change, remembered)
   }
 
   /**
    * A delete that waits: for the end of its grace, for another delivery, or for a record without MLSNumber. The site is without its
    * listing all the same, as far as the feed goes; as it waits, others need not wait for it. What a backfill leaves stays.
    */
-  #isLeavingLater({ cause, until }: Hold): boolean {
+  #addLeavingLater({ cause, until, isYoung }: Hold, { counted, absence }: Remembered): void {
     const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && until === 'time')
-    return isLater && !this.#policy.endsNone
-  }
-
-  #addLeavingLater({ counted, absence }: Remembered, { isYoung }: Hold): void {
-    if (counted.includes('delete')) return
+    if (!isLater || this.#policy.endsNone || counted.includes('delete')) return
     this.#own.delete++
     this.#sums.deletes++
     if (isYoung === true) this.#sums.young++
