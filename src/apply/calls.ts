@@ -76,10 +76,10 @@ async function refusalOf(
   { listing }: Outgoing,
 ): Promise<string | null> {
   if (withheld.length === 0) return null
-  const { feed, runtime } = context
+  const { plan, mapping, timezone } = context.feed
   const row = await rowOf(context, mlsNumber)
-  const now = runtime.clock.now()
-  return refusedBefore(row, contentHash(listing, feed.plan.volatile.fields), { mapping: feed.mapping.version, now })
+  const now = context.runtime.clock.now()
+  return refusedBefore(row, contentHash(listing, plan.volatile.fields), { mapping: mapping.version, now, timezone })
 }
 
 const no = (work: Promise<void>): Promise<boolean> => work.then(() => false)

@@ -14,6 +14,8 @@ export interface ApplyFeed {
   mapping: { version: string }
   plan: Pick<PlanConfig, 'volatile' | 'settle' | 'ownership'>
   concurrency: number
+  /** IANA time zone, in which people are told of times. */
+  timezone: string
   /** Feeds of the chatbot that come after this one: it takes their listings over. */
   outranks: ReadonlySet<string>
 }

@@ -1,5 +1,5 @@
 /** The rows of the decision table in which the feed does not hold the listing: it is absent, or said to be gone. */
-import { minuteOf } from '../core/text.ts'
+import { minuteIn } from '../core/zone.ts'
 import { DeleteAbsent, ForgetAbsent, hold } from './change.ts'
 import type { Change, Hold } from './change.ts'
 import { homeHashOf } from '../core/home-hash.ts'
@@ -85,12 +85,12 @@ function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: 
 }
 
 /** How far a listing is in its grace, in words; null: it is over. */
-function inGrace({ history: { absence }, settings: { limits, now } }: Case): string | null {
+function inGrace({ history: { absence }, settings: { limits, now, timezone } }: Case): string | null {
   const { runs, hours } = limits.grace
   const time = hours * 3_600_000
   const { runs: before, since } = absence ?? { runs: 0, since: now }
   if (before + 1 >= runs && (time === 0 || now - since >= time)) return null
-  const until = `deleted after ${minuteOf(since + time)} at the earliest`
+  const until = `deleted after ${minuteIn(timezone, since + time)} at the earliest`
   return [...(runs > 1 ? [`for run ${before + 1} of ${runs}`] : []), ...(time > 0 ? [until] : [])].join(', ')
 }
 

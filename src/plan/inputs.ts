@@ -120,6 +120,8 @@ export interface PlanSettings extends Sides, PlanConfig {
   feed: string
   /** YYYY-MM-DD in the feed's time zone. */
   today: string
+  /** The feed's, in which people are told of times. */
+  timezone: string
   /** When the walk over the service's pages began. */
   remoteStartedAt: number
   mapping: string

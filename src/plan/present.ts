@@ -3,7 +3,8 @@ import { changedFields, differences, factsInPlace } from '../core/compare-listin
 import type { FieldChange } from '../core/compare-listings.ts'
 import { fieldNames } from '../core/listing.ts'
 import { nextTurn } from '../core/turn.ts'
-import { minuteOf, valueInWords } from '../core/text.ts'
+import { valueInWords } from '../core/text.ts'
+import { minuteIn } from '../core/zone.ts'
 import type { Listing } from '../core/listing.ts'
 import { twiceShown } from './absent.ts'
 import { hold, isPutRight } from './change.ts'
@@ -68,7 +69,8 @@ function changeFor(one: Wanting): Change | null {
 
 /** Held until a list tells that began so long after the call that it landed. */
 function inFlight(one: Wanting, calledAt: number, what: string): Change {
-  const why = `${what}: decided by what is shown after ${minuteOf(calledAt + one.settings.settle)}`
+  const { settle, timezone } = one.settings
+  const why = `${what}: decided by what is shown after ${minuteIn(timezone, calledAt + settle)}`
   return hold(create(one, 'new', why), 'in-flight', why)
 }
 
@@ -278,15 +280,15 @@ function wasPutRight({ mine, settings }: Case): boolean {
 
 /** The change, or a hold where its time has not come. */
 function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Change {
-  const { lostUntil, now, mapping } = settings
+  const { lostUntil, now, timezone } = settings
   const isCreate = change.kind === 'create'
   // A lost store forgot what was under way, or remembers what was long since decided: nothing is made before that has landed.
   if (isCreate && lostUntil !== null && lostUntil > now) {
-    const until = minuteOf(lostUntil)
+    const until = minuteIn(timezone, lostUntil)
     const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
     return hold(change, 'lost-store', why)
   }
-  const refused = refusedBefore(row, wanted.content, { mapping, now })
+  const refused = refusedBefore(row, wanted.content, settings)
   if (refused !== null && (isCreate || change.kind === 'update')) return hold(change, 'refused-before', refused)
   const { undone = 0, putRightAt = null } = mine ?? {}
   if (change.kind === 'hold' || !isPutRight(change) || undone < convergeWithin) return change

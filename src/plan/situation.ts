@@ -1,7 +1,7 @@
 import { compareKeys } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
-import { minuteOf } from '../core/text.ts'
+import { minuteIn } from '../core/zone.ts'
 import type { Ask, Bookkeeping, Wanted } from './change.ts'
 import { nothingRemembered } from './guard/hold.ts'
 import type { Remembered } from './guard/hold.ts'
@@ -208,9 +208,9 @@ const sentAgainAfter = 86_400_000
 export function refusedBefore(
   row: SnapshotRow | null,
   content: string,
-  { mapping, now }: Pick<PlanSettings, 'mapping' | 'now'>,
+  { mapping, now, timezone }: Pick<PlanSettings, 'mapping' | 'now' | 'timezone'>,
 ): string | null {
   if (row === null || row.refusedContent !== content || row.refusedMapping !== mapping) return null
   if (row.refusedAt === null || now - row.refusedAt >= sentAgainAfter) return null
-  return `refused by the service at ${minuteOf(row.refusedAt)} ("${row.refusedMessage}"): sent again when it changes, or after a day`
+  return `refused by the service at ${minuteIn(timezone, row.refusedAt)} ("${row.refusedMessage}"): sent again when it changes, or after a day`
 }

@@ -6,7 +6,7 @@ import { differences } from '../core/compare-listings.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
 import type { Shown } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
-import { minuteOf } from '../core/text.ts'
+import { minuteIn } from '../core/zone.ts'
 import { situations } from '../plan/situation.ts'
 import type { Situation } from '../plan/situation.ts'
 import { observe } from './observe.ts'
@@ -91,7 +91,7 @@ async function examine(
     return problem(`feed ${row.feed} of this chatbot has it: repair that feed`)
   if (row !== null && row.flightAt !== null && startedAt < row.flightAt + feed.plan.settle)
     return problem(
-      `an earlier ${row.flight} got no answer and may still land: repair it after ${minuteOf(row.flightAt + feed.plan.settle)}`,
+      `an earlier ${row.flight} got no answer and may still land: repair it after ${minuteIn(feed.timezone, row.flightAt + feed.plan.settle)}`,
     )
   try {
     const copies = await readers.service.lookUp(key)

@@ -190,11 +190,11 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
     holding.clock = Math.min(holding.clock ?? clock, clock)
     holding.last = Math.max(holding.last, clock)
   }
-  const count = (kind: ActionKind, { weighed, heldBy, waiting: others }: Verdict): void => {
+  const count = (kind: ActionKind, { change, weighed, heldBy, waiting: others }: Verdict): void => {
     for (const { trip, clock, isRefused } of heldBy) {
       const holding = held.get(trip)!
-      // Of a create, too, a fact is held as in an update.
-      holding.counts[trip.fact === undefined ? kind : 'update']++
+      // Of a create that goes on a fact is held as in an update.
+      holding.counts[trip.fact === undefined || change.kind === 'hold' ? kind : 'update']++
       if (isRefused) holding.refused++
       else if (clock === null) holding.asking++
       else addClock(holding, clock)

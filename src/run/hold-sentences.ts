@@ -55,7 +55,7 @@ function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: Ab
   const haveOneEnd = clock !== null && clock === last && confirm !== null && refused + asking === 0
   if ('renumbered' in numbers && haveOneEnd)
     return `Held with their old numbers until ${minuteIn(timezone, clock + confirm)}; the site keeps showing them`
-  const of = fact === undefined ? '' : ` of ${facts[fact].words[2]}`
+  const of = fact === undefined || counts.update === 0 ? '' : ` of ${facts[fact].words[2]}`
   const end = endInWords(total(counts), ends, held, about)
   return `Held: ${countsInWords(counts)}${of}. ${end[0].toUpperCase()}${end.slice(1)}; now: listing-sync approve ${feed}`
 }

@@ -70,12 +70,13 @@ export interface Known {
 
 export function planSettings(feed: Feed, { past, delivery, listed, mode }: Known, lostAt: number | null): PlanSettings {
   const { name, mapping, plan } = feed
-  const { now, today } = past.moment
+  const { now, today, timezone } = past.moment
   return {
     ...plan,
     feed: name,
     now,
     today,
+    timezone,
     delivery: delivery.summary,
     keyless: delivery.keyless,
     remote: listed,

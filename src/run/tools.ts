@@ -19,7 +19,6 @@ export type Mode = 'diff' | 'sync' | 'backfill'
 
 /** One feed of the configuration, with its parts wired. Times in milliseconds. */
 export interface Feed extends ApplyFeed {
-  timezone: string
   /** Of the report's readers, as "en-US". */
   locale: string
   mapping: Mapping

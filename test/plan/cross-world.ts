@@ -198,6 +198,7 @@ export function settingsOf(setting: Setting): PlanSettings {
     feed: 'north',
     now,
     today: '2026-11-21',
+    timezone: 'UTC',
     delivery: { complete: deliveryComplete, reasons: deliveryComplete ? [] : ['it was cut'] },
     agrees: null,
     // One that came when this listing went, whenever that was.

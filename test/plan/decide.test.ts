@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { contentHash } from '../../src/core/hash.ts'
 import type { Listing } from '../../src/core/listing.ts'
 import { nextTurn } from '../../src/core/turn.ts'
+import { minuteIn } from '../../src/core/zone.ts'
 import { clearedWith, fieldsOf } from '../../src/plan/change.ts'
 import type { Change } from '../../src/plan/change.ts'
 import type { PlanSettings } from '../../src/plan/inputs.ts'
@@ -289,6 +290,23 @@ describe('the feed holds a listing', () => {
         cause: 'lost-store',
       })
     expect(looksUp((await new PlanWorld().delivers(A).plan({ lostUntil: now })).changes[0])).toBe(true)
+  })
+  test('people are told of times in the zone of the feed', async () => {
+    const timezone = 'America/Chicago'
+    const at = minuteIn(timezone, now + minute)
+    expect(at).not.toBe(minuteIn('UTC', now + minute))
+    const absent = new PlanWorld().remembers(A).shows(A)
+    const grace = { runs: 1, hours: 1 / 60 }
+    const waits = { ...limits, grace }
+    expect(await only(absent, { timezone, limits: waits })).toMatchObject({ why: expect.stringContaining(` ${at} `) })
+    const unanswered = new PlanWorld()
+      .delivers(A)
+      .remembers(A, { owned: false, flight: 'create', flightAt: now - 14 * minute })
+    expect(await only(unanswered, { timezone })).toMatchObject({ why: expect.stringMatching(` ${at}$`) })
+    const anew = new PlanWorld().delivers(A)
+    expect(await only(anew, { timezone, lostUntil: now + minute })).toMatchObject({
+      why: expect.stringContaining(` ${at},`),
+    })
   })
   test('refused before with this very content: not sent again until it changes, the mapping does, or a day has passed', async () => {
     const refused = (content: string, mapping: string, at: number): PlanWorld =>

@@ -120,6 +120,7 @@ export class PlanWorld {
     feed: 'north',
     now,
     today: '2026-11-21',
+    timezone: 'UTC',
     delivery: { complete: true, reasons: [] },
     agrees: null,
     keyless: [],
