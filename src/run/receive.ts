@@ -243,7 +243,7 @@ async function read(
   ]
   if (pending > 0) {
     const said = pending === 1 ? '1 MLSNumber' : `${pending} MLSNumbers`
-    notes.push(`What earlier deliveries said of ${said} is not carried out yet, and is planned again with this one`)
+    notes.push(`What earlier deliveries said of ${said} was not carried out yet, and is planned again with this one`)
   }
   if (passed > 0) {
     const said = passed === 1 ? '1 MLSNumber' : `${passed} MLSNumbers`

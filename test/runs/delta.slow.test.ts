@@ -80,7 +80,7 @@ describe('what the guard holds of a delta', () => {
       const report = await delta([], 23 * hour)
       expect(report).toMatchObject({ result: 'held', delivery: { listings: 6 }, counts: { hold: 6 } })
       expect(report.notes.join()).toContain(
-        'What earlier deliveries said of 6 MLSNumbers is not carried out yet, and is planned again with this one',
+        'What earlier deliveries said of 6 MLSNumbers was not carried out yet, and is planned again with this one',
       )
     }
     expect(await delta([], 3 * hour)).toMatchObject({ result: 'ok', counts: { update: 6 } })
