@@ -1,5 +1,5 @@
 /** A whole copy of the store while it is in use. */
-import { closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
 import { UserError, codeOf, messageOf, systemReason } from '../core/errors.ts'
 import { inStore } from './failure.ts'
 import { migrations } from './migrations.ts'
@@ -11,8 +11,9 @@ import { openSource } from './read-only.ts'
  * there or can't be written, `StoreError` where the store can't be read.
  */
 export function backUp(store: string, to: string): void {
-  if (!existsSync(store)) throw new UserError(`there is no store at ${store} to back up`)
   inStore(store, () => {
+    if (statSync(store, { throwIfNoEntry: false }) === undefined)
+      throw new UserError(`there is no store at ${store} to back up`)
     const source = openSource(store, migrations)
     let isOurs = false
     try {

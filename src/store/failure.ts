@@ -1,6 +1,6 @@
 /** What SQLite throws, in words for the person who has to put it right. */
 import Database from 'better-sqlite3'
-import { StoreError } from '../core/errors.ts'
+import { StoreError, codeOf, messageOf } from '../core/errors.ts'
 
 /** The sentence for a result code; null where the fault is the program's own and not the store's. */
 function sentence(code: string, message: string): string | null {
@@ -37,13 +37,22 @@ export function storeError(file: string, what: string, cause?: unknown): StoreEr
   return new StoreError(`${file}: ${what}`, { cause })
 }
 
-/** Runs `work` and turns what SQLite throws into a `StoreError`. Everything else passes as it is. */
+/** Runs `work` and turns what SQLite and the system throw into a `StoreError`. Everything else passes as it is. */
 export function inStore<Result>(file: string, work: () => Result): Result {
   try {
     return work()
   } catch (error) {
+    if (error instanceof Error && 'syscall' in error) throw storeError(file, refusal(file, error), error)
     if (!(error instanceof Database.SqliteError)) throw error
     const what = sentence(error.code, error.message)
     throw what === null ? error : storeError(file, what, error)
   }
+}
+
+/** The sentence for a system's error: the store's own file, or that of a copy of it in the temporary folder. */
+function refusal(file: string, error: Error): string {
+  const isForbidden = ['EACCES', 'EPERM'].includes(codeOf(error))
+  return isForbidden && 'path' in error && [file, `${file}-wal`].includes(String(error.path))
+    ? 'this user may not read the store; give it the right to read the file and its folder'
+    : `the store cannot be used: ${messageOf(error)}`
 }

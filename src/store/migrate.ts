@@ -1,6 +1,6 @@
 /** Copies a whole store to a new one of another kind, and proves by count and hash of every table that the copy is whole. */
 import { createHash } from 'node:crypto'
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type Database from 'better-sqlite3'
 import { UserError } from '../core/errors.ts'
@@ -163,8 +163,10 @@ async function reading<Result>(
       await door.close()
     }
   }
-  if (!existsSync(store)) throw new UserError(`there is no store at ${store}`)
-  const locks = ['', '.daemon'].map((part) => takeLock(store + part, 0))
+  const locks = inStore(store, () => {
+    if (statSync(store, { throwIfNoEntry: false }) === undefined) throw new UserError(`there is no store at ${store}`)
+    return ['', '.daemon'].map((part) => takeLock(store + part, 0))
+  })
   try {
     if (locks.includes(null)) throw storeError(store, 'a run or a daemon has this store; stop it first')
     const note = noteBeside(store)

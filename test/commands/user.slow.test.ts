@@ -35,3 +35,26 @@ test.runIf(mayBeNobody)('as a user without a name, without a home', async () => 
   const { approvals } = JSON.parse(as({ HOME: '/proc' }, 'status', '--format', 'json').stdout)
   expect(approvals).toMatchObject([{ by: `uid ${nobody}`, changes: 6 }])
 })
+
+/** Root may read every file; whoever else runs the tests can't read one without rights. */
+const another = mayBeNobody ? { uid: nobody, gid: nobody } : {}
+
+test.runIf(mayBeNobody || process.getuid?.() !== 0)('a store that this user may not read', async () => {
+  world = await RunWorld.start()
+  world.deliver(zillowFeed(homes(1, 12)))
+  await world.run()
+  chmodSync(world.folder, 0o777)
+  for (const name of readdirSync(world.folder)) chmodSync(join(world.folder, name), 0o666)
+  const store = join(world.folder, 'store.db')
+  chmodSync(store, 0)
+  const tell = (...words: string[]) => {
+    const options = { ...another, encoding: 'utf8' as const }
+    const told = spawnSync(process.execPath, [program, '--config', world.configFile, ...words], options)
+    return { status: told.status, said: told.stdout + told.stderr }
+  }
+  const sentence = `${store}: this user may not read the store; give it the right to read the file and its folder\n`
+  for (const words of [['status'], ['runs'], ['backup', join(world.folder, 'backup.db')]])
+    expect(tell(...words), words[0]).toEqual({ status: 1, said: `listing-sync: ${sentence}` })
+  const diff = tell('diff')
+  expect(diff).toMatchObject({ status: 1, said: expect.stringContaining(`failed: ${sentence}`) })
+})

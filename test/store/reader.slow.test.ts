@@ -136,6 +136,22 @@ it.runIf(canBeNobody)('reads what it may not write to', async () => {
   )
 })
 
+it.runIf(canBeNobody)('says that it may not read a store, or what is in its folder', async () => {
+  const folder = freshFolder()
+  const file = join(folder, 'store.db')
+  await filled(file)
+  for (const [path, mode] of [
+    [file, 0o600],
+    [folder, 0o700],
+  ] as const) {
+    chmodSync(folder, 0o755)
+    chmodSync(path, mode)
+    expect(tell('read', file, { uid: nobody })).toBe(
+      `StoreError: ${file}: this user may not read the store; give it the right to read the file and its folder\n`,
+    )
+  }
+})
+
 it('reads a whole copy of a folder made while a process was at work', async () => {
   const folder = freshFolder()
   const other = await otherProcess(join(folder, 'store.db'))
