@@ -16,6 +16,7 @@ import {
 import type { Home } from '../support/homes.ts'
 import { chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
+import { zip } from '../support/zip.ts'
 import { startFeedServer } from './feed-server.ts'
 import {
   anew,
@@ -711,6 +712,23 @@ describe('a whole document without a record', () => {
     for (let i = 0; i < 5; i++)
       expect(await night('')).toMatchObject({ delivery: { complete: false }, counts: { delete: 0 } })
     expect(there()).toHaveLength(1)
+  })
+
+  test('in no format, packed or not, and no error either', async () => {
+    const packed = [gzipSync(''), zip([{ name: 'north.blm', content: '' }])]
+    for (const preset of ['zillow', 'reso-csv', 'reso-json', 'idx', 'rets-compact', 'blm', './lines.yaml'])
+      for (const content of ['', ...packed]) {
+        world.configure({ north: { preset, volatile } })
+        world.deliver('extends: reso-csv\nname: lines\ntitle: Lines\nformat: ndjson\n', 'lines.yaml')
+        world.deliver(content)
+        const { result, delivery } = await world.run()
+        expect({ preset, result, ...delivery }).toMatchObject({
+          preset,
+          result: 'partial',
+          complete: false,
+          reasons: ['the document is empty'],
+        })
+      }
   })
 
   test('a CSV of a header alone is one', async () => {

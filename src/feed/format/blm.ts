@@ -62,7 +62,11 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
         break
       }
     }
-    if (head === null) throw new FeedError('the document is not BLM: it has no #HEADER#, #DEFINITION# and #DATA#')
+    if (head === null) {
+      if (!isBlank(rest)) throw new FeedError('the document is not BLM: it has no #HEADER#, #DEFINITION# and #DATA#')
+      reasons.push('the document is empty')
+      return
+    }
     if (!ended && !lost) {
       reasons.push('the document ends before #END#')
       if (!isBlank(rest)) yield [brokenRecord(`record ${count + 1}`, 'the document ends in the middle of this record')]

@@ -23,6 +23,7 @@ export class RetsSplitter {
   private counted: number | null = null
   private opened = false
   private closed = false
+  private isBlank = true
   /** The current row is too long: the rest of it is skipped. */
   private skipping = false
   private readonly maxRecordBytes: number
@@ -33,6 +34,7 @@ export class RetsSplitter {
 
   /** Takes the next bytes and returns the rows that end in them. Throws `FeedError` for another kind of document. */
   push(block: Buffer): RawRecord[] {
+    this.isBlank &&= block.toString('latin1').trim() === ''
     this.buffer = this.buffer.length === 0 ? block : Buffer.concat([this.buffer, block])
     const records: RawRecord[] = []
     let position = 0
@@ -50,6 +52,10 @@ export class RetsSplitter {
 
   /** Ends the document and returns the unfinished row, if any; `reasons` is valid from here. */
   end(): RawRecord[] {
+    if (this.isBlank) {
+      this.reasons.push('the document is empty')
+      return []
+    }
     if (!this.opened) throw new FeedError('the document is not RETS: it has no element RETS')
     if (!this.closed) this.reasons.push('the document ends before </RETS>')
     if (this.counted !== null && this.counted !== this.rows) {

@@ -94,7 +94,6 @@ describe('blm', () => {
 
   it.each([
     ['XML', '<?xml version="1.0"?><clients/>', 'is XML, not BLM'],
-    ['nothing', '', 'no #HEADER#'],
     ['a header without separators', head.replace("EOF : '|'", ''), 'does not declare'],
     ['other columns', head.replace('AGENT_REF', 'CLIENT'), 'none of the columns'],
     ['a definition without end', `#HEADER#\n${'x'.repeat(70_000)}`, 'no #HEADER#'],

@@ -139,7 +139,6 @@ describe('rets-compact', () => {
     ['STANDARD-XML', answer('<REData><REProperties/></REData>'), 'no COLUMNS'],
     ['metadata', answer('<METADATA-TABLE Resource="Property"><COLUMNS>\tA\t</COLUMNS></METADATA-TABLE>'), 'metadata'],
     ['a delimiter that is none', answer(`<DELIMITER value="zz"/>${columns}`), 'DELIMITER "zz"'],
-    ['nothing', '', 'no element RETS'],
   ])('refuses %s', async (_, document, message) => {
     await expect(read(document)).rejects.toThrow(message)
   })

@@ -44,6 +44,15 @@ describe('presets', () => {
     })
   }
 
+  it.each(readdirSync(folders))(
+    '%s: a document of no bytes is an empty one, incomplete, and no error',
+    async (name) => {
+      const reading = readingOf(createMapping(presetAt(presetFileOf(name, '.')), {}), Readable.from([]))
+      for await (const batch of reading.records) expect(batch).toEqual([])
+      expect(reading.end().reasons).toEqual(['the document is empty'])
+    },
+  )
+
   it('in XML, names in the wrong case lose nothing', async () => {
     const folder = join(folders, 'zillow')
     const preset = presetAt(presetFileOf('zillow', '.'))
