@@ -135,6 +135,10 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
     const { counts, document, preset } = findings
     const read = `${document.records} records of ${document.format}`
     const fit = `the preset ${preset?.name ?? 'that it has'} fits by ${Math.round(preset?.score ?? 0)} %`
+    if (document.records === 0)
+      return document.complete === true
+        ? { ...fine('source', findings.notes[0], name), remedy: emptyRemedy[feed.mapping.delivery] }
+        : wrong('source', printable(document.reasons.join('; ')), remedyOf(''), name)
     const accepted = counts.listings + counts.removals + counts.filtered
     if (accepted === 0 || counts.rejects > accepted)
       return wrong(
@@ -158,6 +162,12 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
     const remedy = (await otherPreset(context, name, error)) ?? remedyOf(error.message)
     return wrong('source', printable(error.message), remedy, name)
   }
+}
+
+/** Of a whole document without a record. */
+const emptyRemedy = {
+  full: 'if the feed has listings, ask whoever delivers it; what a sync does is in docs/guard.md, "Cases"',
+  delta: null,
 }
 
 /** Asks a live source what a run asks it: a wrong `vendor` shows in the second and third answer at the latest. */

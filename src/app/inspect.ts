@@ -103,7 +103,10 @@ async function inspectFound(
             joined,
           })
     // Not only printed: `--init` makes files of them.
-    return { ...inspected, findings: doors.clean({ ...inspected.findings, notes: joins.notes }) }
+    return {
+      ...inspected,
+      findings: doors.clean({ ...inspected.findings, notes: [...inspected.findings.notes, ...joins.notes] }),
+    }
   } finally {
     how.budget.end()
     progress.end()

@@ -32,7 +32,11 @@ export async function chosenPreset(candidates: Candidates, kind: Kind, beginning
   const { given } = candidates
   if (given !== null) {
     const { preset, options, how } = given
-    const { score, ...fit } = await fitOf(preset, options, beginning)
+    const { score, isEmpty = false, ...fit } = await fitOf(preset, options, beginning)
+    // A run takes it for a delivery of nothing, unless what looks like records is elsewhere in it.
+    const hasOthers = formats[kind.format].nested && kind.options !== null
+    if (isEmpty && preset.format === kind.format && !hasOthers)
+      return { preset, options, fit: { ...fit, score, chosen: how }, others: [], settings: [] }
     // The format of the preset explains best why it can't read this.
     if (score === 0 && preset.format !== kind.format)
       throw new FeedError(

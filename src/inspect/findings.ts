@@ -117,6 +117,6 @@ export interface Findings {
   missing: MissingFacts[]
   /** Flags that hide an address, and that no rule reads: an error, as the street would be shown. */
   hiding: { from: string; is: boolean }[]
-  /** Sentences: second tables (`join`) that can't be had or are not whole. */
+  /** Sentences: what a whole document without a record means; second tables (`join`) that can't be had or are not whole. */
   notes: string[]
 }

@@ -32,8 +32,12 @@ export interface Beginning {
 const tried = 200
 const requiredFields = fieldRules.filter(({ required }) => required).length
 
-/** A preset that does not fit at all has score 0 and a reason. */
-export async function fitOf(preset: Preset, options: MappingOptions, beginning: Beginning): Promise<Fit> {
+/** A preset that does not fit at all has score 0 and a reason; `isEmpty`: it reads the whole document, which has no record. */
+export async function fitOf(
+  preset: Preset,
+  options: MappingOptions,
+  beginning: Beginning,
+): Promise<Fit & { isEmpty?: boolean }> {
   const { name, title } = preset
   const record = [preset.formatOptions.record ?? []].flat().join(' or ') || undefined
   let tested
@@ -44,7 +48,10 @@ export async function fitOf(preset: Preset, options: MappingOptions, beginning: 
     return { name, title, score: 0, reason: error.message }
   }
   const { profile, records, delivered } = tested
-  if (records === 0) return { name, title, score: 0, reason: `there is no record under ${record ?? 'its header'}` }
+  if (records === 0) {
+    const reason = `there is no record under ${record ?? 'its header'}`
+    return { name, title, score: 0, reason, isEmpty: beginning.whole }
+  }
   const fields = profile.fields().filter(({ filled }) => filled > 0)
   const names = fields.map(({ path }) => path)
   const paths = fieldsRead(preset, options, names)

@@ -110,7 +110,9 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
   const reasons = limited ? [] : [...new Set([...end().reasons, ...reading.end().reasons])]
   const exceeded = budget.exceeded()
   if (exceeded !== null) reasons.push(exceeded)
-  if (!limited && mapped.records === 0 && reasons.length === 0) reasons.push('the document holds no record')
+  const isEmpty = !limited && mapped.records === 0 && reasons.length === 0
+  if (isEmpty && mapped.mapping === null) reasons.push('the document holds no record')
+  const mode = mapped.mapping?.deliveryOf?.(reading.header?.() ?? {}) ?? mapped.mapping?.delivery
   const { delimiter } = formatOptions
   const document: DocumentFacts = {
     container: containerOf(opened, sent, head),
@@ -126,8 +128,15 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
     doubt: formats[format].hasEndMark ? null : (end().doubt ?? null),
   }
   const feed = preset && feedMapping(preset, options, mapped.profile.fields())
-  return { findings: findingsOf(opened.name, document, choice, mapped, feed), preset, feed }
+  const findings = findingsOf(opened.name, document, choice, mapped, feed)
+  return { findings: { ...findings, notes: isEmpty && mode !== undefined ? [emptyMeans[mode]] : [] }, preset, feed }
 }
+
+/** What a whole document without a record tells a run. */
+const emptyMeans = {
+  full: 'the document is whole and has no record, so to a sync every listing of the feed is gone. It holds these deletes: one or two go by themselves after limits.confirm; of three or more none goes before you approve it. With limits: off all go at once',
+  delta: 'the document is whole and has no record, so as a delta it changes nothing',
+} as const
 
 /** One page of a live source, and how it is read. */
 export interface LiveInspection extends Pick<Inspection, 'moment' | 'limit' | 'budget' | 'progress' | 'joined'> {

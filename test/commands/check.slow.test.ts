@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { addHomes, startReso } from '../../src/stand-in/reso/server.ts'
-import { homes, zillowFeed } from '../support/homes.ts'
+import { homes, resoFeed, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { until } from '../support/until.ts'
 
@@ -167,6 +167,33 @@ test('a feed of which most records would be rejected is wrong; a key in the file
   const secrets = (await told()).checks.find(({ what }) => what === 'secrets')
   expect(secrets).toMatchObject({ ok: true, remedy: expect.stringContaining('service.secretKey') })
   expect(JSON.stringify(secrets)).not.toContain('in-the-file')
+})
+
+test('a whole delivery without a record is right, and what it means is said; one that is cut, or of no bytes, is wrong', async () => {
+  const source = async () => (await told()).checks.find(({ what }) => what === 'source')
+  world.deliver(zillowFeed([]))
+  expect(await told()).toMatchObject({ status: 0, ok: true })
+  expect(await source()).toMatchObject({
+    found: expect.stringMatching(
+      /^the document is whole and has no record, so to a sync every listing .* is gone\. It holds/,
+    ),
+    remedy: expect.stringContaining('ask whoever delivers it'),
+  })
+  world.configure({ north: { delivery: 'delta' } })
+  expect(await source()).toMatchObject({ ok: true, found: expect.stringContaining('as a delta it'), remedy: null })
+  world.deliver(resoFeed([]))
+  world.configure({ north: { preset: 'reso-csv' } })
+  expect(await source()).toMatchObject({ ok: true, found: expect.stringContaining('has no record') })
+
+  world.configure({ north: {} })
+  for (const [content, why] of [
+    [zillowFeed([]).slice(0, -3), 'the document ends before'],
+    ['', 'is empty'],
+    [zillowFeed(homes(1, 3)).replaceAll(/<(\/?)Listing>/g, '<$1Home>'), 'no record under'],
+  ]) {
+    world.deliver(content)
+    expect(await source()).toMatchObject({ ok: false, found: expect.stringContaining(why) })
+  }
 })
 
 test('a live source is asked what a run asks, with its credentials, and a wrong one says what to write', async () => {

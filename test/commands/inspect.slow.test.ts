@@ -404,6 +404,13 @@ describe('what is no feed', () => {
   })
 })
 
+test('a whole document without a record is right, and what it means is said', async () => {
+  const source = made('none.xml', '<Listings></Listings>')
+  const { status, stdout, stderr } = await inspect(source, '--preset', 'zillow')
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toMatch(/whole +yes\n +the document is whole and has no record, so to a sync every listing/)
+})
+
 describe('--init', () => {
   /** Says for each "?" what a person would: nothing runs before that. */
   function fillIn(): void {
