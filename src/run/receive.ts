@@ -225,7 +225,7 @@ async function read(
   if (exceeded !== null) reasons.add(exceeded)
   const said = mapping.deliveryOf?.(reading.header?.() ?? {}) ?? mapping.delivery
   const mode = live === null ? said : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
-  const written = writtenOf(reading.written?.() ?? null, opened, moment.timezone)
+  const written = writtenOf(reading.written?.() ?? null, opened, moment.timezone, mapping.dates ?? [])
   const older = olderThan(last.written, written, feed.source, moment)
   const ownRecords = summary.records
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0

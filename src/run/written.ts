@@ -1,6 +1,7 @@
 /** When a delivery says that it was written. */
 import { minuteIn, offsetAt } from '../core/zone.ts'
 import type { Written } from '../feed/format/format.ts'
+import { dateReader, instantOf } from '../feed/mapping/converters/date.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Opened } from '../feed/transport/transport.ts'
 import type { LastDelivery } from '../store/store.ts'
@@ -13,20 +14,26 @@ const betweenMachines = 15 * 60_000
 const stamp = /^(\d{4})-?(\d\d)-?(\d\d)(?:[T -](\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)? ?(Z|[+-]\d\d:?\d\d)?$/i
 
 /**
- * When a delivery says that it was written: the document (`said`, as ISO 8601 or REAXML have it), else the server (Last-Modified).
- * A time without a zone is one of the feed's. null: neither says it so that it can be read.
+ * When a delivery says that it was written: the document (`said`, as ISO 8601 or REAXML have it, or in a form of `dates`, to the
+ * minute), else the server (Last-Modified). A time without a zone is one of the feed's. null: neither says it so that it can be read.
  */
 export function writtenOf(
   said: string | null,
   { validators }: Pick<Opened, 'validators'>,
   timezone: string,
+  dates: readonly string[],
 ): Written | null {
   const found = said === null ? null : stamp.exec(said.trim())
   if (found !== null) {
     const [, year, month, day, hour = '00', minute = '00', second = '00', zone] = found
     const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${zoneOf(zone)}`)
     if (!Number.isNaN(at) && zone !== undefined) return { by: 'document', at, within: 0 }
-    if (!Number.isNaN(at)) return { by: 'document', at: instantOf(at, timezone), within: daylightSaving }
+    if (!Number.isNaN(at)) return { by: 'document', at: shownAt(at, timezone), within: daylightSaving }
+  }
+  const date = said === null ? null : dateReader(dates)(said.trim())
+  if (date !== null) {
+    const at = instantOf(date, date.minutes ?? 0, timezone)
+    return { by: 'document', at, within: date.offset === null ? daylightSaving : 0 }
   }
   const at = Date.parse(validators.lastModified ?? '')
   return Number.isNaN(at) ? null : { by: 'server', at, within: betweenMachines }
@@ -49,7 +56,7 @@ export function olderThan(
 }
 
 /** The instant at which the clocks of a zone show what those of UTC show at `shown`. */
-function instantOf(shown: number, timezone: string): number {
+function shownAt(shown: number, timezone: string): number {
   return shown - offsetAt(shown - offsetAt(shown, timezone), timezone)
 }
 

@@ -1,10 +1,14 @@
 /** An older delivery served again, as by a mirror that lags behind or a database of last week, sets nothing back unseen. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { presetAt, presetFileOf, shippedPresets } from '../../src/config/presets.ts'
+import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { writtenOf } from '../../src/run/written.ts'
 import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
+import { readingOf } from '../support/reading.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { startFeedServer } from './feed-server.ts'
 import type { FeedServer } from './feed-server.ts'
@@ -364,6 +368,43 @@ test('which says itself that it is older (OpenImmo) is held whole', async () => 
   expect((await world.run()).counts.update).toBeGreaterThan(0)
 })
 
+const tellers = shippedPresets().filter(({ formatOptions }) => formatOptions['written'] !== undefined)
+test.each(tellers.map(({ name }) => name))('the preset %s reads from a file when it was written', async (name) => {
+  const told =
+    { immobiliare: ['<metadata>', '<metadata><build-date>2026-11-20T11:20:30+01:00</build-date>'] }[name] ?? []
+  const folder = new URL(`../../fixtures/presets/${name}/`, import.meta.url)
+  const file = readdirSync(folder).find((one) => one.startsWith('feed.'))!
+  const text = readFileSync(new URL(file, folder), 'utf8').replace(told[0] ?? '', told[1] ?? '')
+  const mapping = createMapping(presetAt(presetFileOf(name, '.')), {})
+  const reading = readingOf(mapping, Readable.from([Buffer.from(text)]))
+  for await (const batch of reading.records) expect(batch.length).toBeGreaterThan(0)
+  const written = writtenOf(reading.written?.() ?? null, { validators: {} }, 'UTC', mapping.dates ?? [])
+  expect(written?.by).toBe('document')
+  expect(new Date(written!.at).getUTCFullYear()).toBe(2026)
+})
+
+test.each([
+  ['yandex-realty', 'feed.xml', '2026-11-20T06:30:00+03:00', '2026-11-13T06:30:00+03:00', /(?<=<price><value>)/g],
+  ['blm', 'feed.blm', '21-Nov-2026 06:00', '14-Nov-2026 06:00', /(?=A home<br>)/g],
+])(
+  'a file of %s that says that it is a week older than the last is held whole',
+  async (preset, name, at, before, change) => {
+    const text = readFileSync(new URL(`../../fixtures/presets/${preset}/${name}`, import.meta.url), 'latin1')
+    expect(text).toContain(at)
+    const numbers = { YearBuilt: 2000, LotArea: 1, BuildingArea: 1, DaysOnMarket: 0, ParkingSpots: 0 }
+    const defaults = { ...numbers, Bathrooms: 1, Bedrooms: 2, AreaUnit: 'Square Meters' }
+    const fields = { Url: { template: 'https://homes.example/{MLSNumber}' } }
+    world.configure({ north: { preset, fields, defaults } })
+    world.deliver(Buffer.from(text, 'latin1'))
+    expect((await world.run()).counts.create).toBeGreaterThan(2)
+    const changed = text.replaceAll(change, '1')
+    world.deliver(Buffer.from(changed.replace(at, before), 'latin1'))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'held', counts: { update: 0 } })
+    expect(report.holds[0]).toMatchObject({ rule: 'older' })
+  },
+)
+
 test('a time without a zone is not compared with one that was read in another zone', async () => {
   const written = readFileSync(new URL('../../fixtures/presets/openimmo/feed.xml', import.meta.url), 'utf8')
   const at = (time: string): string => written.replace(/timestamp="[^"]+"/, `timestamp="${time}"`)
@@ -388,7 +429,7 @@ test.each([
   ['20141028-055005', '2014-10-28T05:50:05Z', hour],
   ['2014-10-28', '2014-10-28T00:00:00Z', hour],
 ])('the time of a document, %s', (said, at, within) => {
-  expect(writtenOf(said, { validators: {} }, 'UTC')).toEqual({ by: 'document', at: Date.parse(at), within })
+  expect(writtenOf(said, { validators: {} }, 'UTC', ['ISO'])).toEqual({ by: 'document', at: Date.parse(at), within })
 })
 
 test.each([
@@ -398,16 +439,20 @@ test.each([
   ['2026-03-08 01:30:00', 'America/Chicago', '2026-03-08T07:30:00Z'],
   ['2026-03-08 03:30:00', 'America/Chicago', '2026-03-08T08:30:00Z'],
 ])('a time without a zone, %s, is one of the feed (%s)', (said, timezone, at) => {
-  expect(writtenOf(said, { validators: {} }, timezone)).toMatchObject({ by: 'document', at: Date.parse(at) })
+  expect(writtenOf(said, { validators: {} }, timezone, ['ISO'])).toMatchObject({ by: 'document', at: Date.parse(at) })
 })
 
 test.each([null, '', 'today', '2014-13-28', '28.10.2014', '2014-10-28T25:00:00Z'])(
   'what is no time (%s) leaves it to the server',
   (said) => {
-    expect(writtenOf(said, { validators: {} }, 'UTC')).toBe(null)
+    expect(writtenOf(said, { validators: {} }, 'UTC', ['ISO'])).toBe(null)
     const lastModified = 'Sat, 21 Nov 2026 10:00:00 GMT'
     const at = Date.parse('2026-11-21T10:00:00Z')
-    expect(writtenOf(said, { validators: { lastModified } }, 'UTC')).toEqual({ by: 'server', at, within: 15 * 60_000 })
+    expect(writtenOf(said, { validators: { lastModified } }, 'UTC', ['ISO'])).toEqual({
+      by: 'server',
+      at,
+      within: 15 * 60_000,
+    })
   },
 )
 

@@ -40,6 +40,8 @@ function page(preset: Preset): string {
   const { name, title, format, formatOptions, delivery, statuses } = preset
   const record = [formatOptions.record ?? []].flat()
   const places = record.length === 0 ? '' : `, a record is ${record.map((path) => `\`${path}\``).join(' or ')}`
+  const written = formatOptions['written']
+  const told = typeof written === 'string' ? ` The file says when it was written (\`${written}\`).` : ''
   const absence =
     delivery === 'full' ? 'a listing that is missing in it is gone' : 'a listing that is missing in it says nothing'
   const unknown = fieldRules.flatMap((rule) =>
@@ -48,7 +50,7 @@ function page(preset: Preset): string {
   return [
     `# ${title}`,
     '',
-    `Preset \`${name}\`. ${formats[format].title}${places}; ${absence}.`,
+    `Preset \`${name}\`. ${formats[format].title}${places}; ${absence}.${told}`,
     '',
     ...remarks(name),
     '## Fields',

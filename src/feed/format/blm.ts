@@ -1,20 +1,30 @@
+import { z } from 'zod'
 import { FeedError } from '../../core/errors.ts'
 import { headerColumns, headerOptions } from './columns.ts'
-import type { HeaderOptions } from './columns.ts'
 import { decoded, withoutControls } from './encoding.ts'
 import { refuseOthers } from './foreign.ts'
 import { RecordError, brokenRecord, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading } from './format.ts'
 
+const options = () =>
+  headerOptions().extend({
+    written: z
+      .string()
+      .regex(/^\w+(?: \w+)*$/, 'the name of a line of #HEADER#, such as Generated Date')
+      .optional()
+      .describe('The line of #HEADER# that says when the file was written.'),
+  })
+type BlmOptions = z.output<ReturnType<typeof options>>
+
 /** Header and definition are much shorter than this. */
 const longestHead = 64 * 1024
 
 /** BLM, Rightmove's bulk upload. */
-export const blm: Format<HeaderOptions> = {
+export const blm: Format<BlmOptions> = {
   title: 'BLM',
   hasEndMark: true,
   nested: false,
-  options: headerOptions,
+  options,
   detect: (head) =>
     /^\s*#HEADER#/i.test(head.toString('latin1', 0, 4096)) ? { options: { requiredHeaders: [] } } : null,
   read,
@@ -25,7 +35,7 @@ export const blm: Format<HeaderOptions> = {
  * quotes; a record may span lines. Property Count, where it is declared, must be the number of records.
  * Records are views on the blocks read: copy `raw` to keep it longer than its batch.
  */
-function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions): Reading {
+function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & BlmOptions): Reading {
   const source = decoded(bytes, options)
   const reasons: string[] = []
   let head: ReturnType<typeof headOf> = null
@@ -104,6 +114,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
 
   return {
     records: records(),
+    written: () => head?.written ?? null,
     context: () => JSON.stringify([head?.columns.names, head?.field]),
     end: () => ({ reasons }),
     parse(record) {
@@ -122,7 +133,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
 }
 
 /** Reads the sections before the data; null: incomplete so far. Throws `FeedError` for anything else. */
-function headOf(window: Buffer, options: ReadOptions & HeaderOptions) {
+function headOf(window: Buffer, options: ReadOptions & BlmOptions) {
   const text = window.toString('latin1', 0, longestHead)
   if (!/^\s*(?:#|$)/.test(text)) throw new FeedError('the document is not BLM: it does not begin with #HEADER#')
   const sections = /^\s*#HEADER#([^]*?)#DEFINITION#([^]*?)#DATA#/i.exec(text)
@@ -144,6 +155,7 @@ function headOf(window: Buffer, options: ReadOptions & HeaderOptions) {
     record,
     /** Property Count; null where the file has none. */
     count: count === null ? null : Number(count[1]),
+    written: options.written === undefined ? null : declared(sections[1], options.written),
     columns,
     /** Columns up to the last named one: every record has at least as many fields. */
     least: columns.names.findLastIndex((name) => name !== null) + 1,
@@ -152,9 +164,9 @@ function headOf(window: Buffer, options: ReadOptions & HeaderOptions) {
   }
 }
 
-/** A separator as the header declares it: `EOF : '|'`; the quotes may be missing. */
-function declared(header: string, name: 'EOF' | 'EOR'): string | null {
-  const line = new RegExp(String.raw`^[ \t]*${name}[ \t]*:[ \t]*(\S[^\r\n]{0,20}?)[ \t]*$`, 'im').exec(header)
+/** A value as the header declares it: `EOF : '|'`; the quotes may be missing. */
+function declared(header: string, name: string): string | null {
+  const line = new RegExp(String.raw`^[ \t]*${name}[ \t]*:[ \t]*(\S[^\r\n]{0,30}?)[ \t]*$`, 'im').exec(header)
   return line === null ? null : line[1].replace(/^(['"])(.+)\1$/, '$2')
 }
 

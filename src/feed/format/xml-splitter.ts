@@ -10,6 +10,8 @@ const joinBytes = 64 * 1024
 export interface XmlSplitterOptions {
   /** Where the document's own count of records is: an attribute of the root, or a path from it. */
   counter?: string
+  /** Path of the element before the records that says when the document was written. */
+  written?: string
   /** Called for every start tag that may contain records, with the depth of its element, and for every end tag. */
   around?: {
     /** The result: how deep the element is open for whose records the text of this one is a value; null: it is none. */
@@ -48,11 +50,10 @@ export class XmlSplitter {
   private readonly outline: XmlOutline
   private readonly recordEnd = new XmlRecordEnd()
   private readonly maxRecordBytes: number
-  /** The document's own count of records, as written. */
-  private declared = ''
-  private readonly counter: Counter | null
-  /** Depth of the element whose text is the count; null: it is not open. */
-  private countDepth: number | null = null
+  /** The document's own count of records. */
+  private readonly counter: Said | null
+  private readonly writtenAt: Said | null
+  private readonly said: readonly Said[]
   private readonly beforeRecords: XmlSplitterOptions['beforeRecords']
   private readonly around: XmlSplitterOptions['around']
 
@@ -65,7 +66,9 @@ export class XmlSplitter {
   constructor(records: readonly string[], maxRecordBytes: number, options: XmlSplitterOptions = {}) {
     this.outline = new XmlOutline(records)
     this.maxRecordBytes = maxRecordBytes
-    this.counter = options.counter === undefined ? null : counterAt(options.counter)
+    this.counter = options.counter === undefined ? null : saidAt(options.counter)
+    this.writtenAt = options.written === undefined ? null : saidAt(options.written)
+    this.said = [this.counter, this.writtenAt].filter((one) => one !== null)
     this.beforeRecords = options.beforeRecords
     this.around = options.around
   }
@@ -97,13 +100,18 @@ export class XmlSplitter {
     else if (!cut && this.position < this.buffer.length) this.outline.doubt('the document ends in the middle of a tag')
     this.outline.end(this.base + this.buffer.length, cut ? this.recordPlace : null)
     // It reveals a document that was cut off but still looks complete.
-    const declared = this.declared.trim()
+    const declared = this.counter === null ? '' : textOf(this.counter)
     if (!/^\d{0,15}$/.test(declared)) {
       this.outline.doubt(`${this.counter?.shown} is not a number of records`)
     } else if (declared !== '' && Number(declared) !== this.count) {
       this.outline.doubt(`${this.counter?.shown} is ${Number(declared)}, but the document holds ${this.count} records`)
     }
     return cut ? [brokenRecord(this.recordPlace, 'the document ends in the middle of this record')] : []
+  }
+
+  /** When the document says that it was written, as it spells it; null: it does not say. Valid from the first record on. */
+  get written(): string | null {
+    return this.writtenAt === null ? null : textOf(this.writtenAt) || null
   }
 
   /** Bytes of a record or tag whose end has not come yet. */
@@ -195,9 +203,15 @@ export class XmlSplitter {
   /** Skips text up to `end`. Within the root it is harmless: real feeds have a stray `>` or date there. */
   private text(end: number): void {
     if (this.outline.depth === 0 && end > this.position) this.outline.outside(this.buffer.subarray(this.position, end))
-    if (this.countDepth === this.outline.depth && this.declared.length < longestCount)
-      this.declared += this.buffer.toString('latin1', this.position, Math.min(end, this.position + longestCount))
+    this.hear(end)
     this.position = end
+  }
+
+  /** Adds what is up to `end` to the value whose element is open, if one is. */
+  private hear(end: number): void {
+    for (const one of this.said)
+      if (one.depth === this.outline.depth && one.text.length < longestSaid)
+        one.text += this.buffer.toString('latin1', this.position, Math.min(end, this.position + longestSaid))
   }
 
   private startTag(open: number): boolean {
@@ -214,10 +228,12 @@ export class XmlSplitter {
     const isAt = (path: readonly string[]): boolean => this.outline.isAt(path, name)
     const isClosed = this.buffer[end - 1] === slash
     const tag = this.buffer.subarray(open, end + 1)
-    const { counter } = this
-    const isCounter = counter !== null && (counter.path === null ? this.outline.depth === 0 : isAt(counter.path))
-    if (isCounter && counter.attribute !== null)
-      this.declared = declaredIn(tag.toString('latin1'), counter.attribute) || this.declared
+    const here = this.said.filter(
+      (one) =>
+        (one.path === null ? this.outline.depth === 0 : isAt(one.path)) && (one === this.counter || this.count === 0),
+    )
+    for (const one of here)
+      if (one.attribute !== null) one.text = declaredIn(tag.toString('latin1'), one.attribute) || one.text
     if (this.count === 0) this.beforeRecords?.(isAt, tag)
     const scope = isClosed ? null : (this.around?.opens(isAt, tag, this.outline.depth + 1) ?? null)
     this.outline.startTag(name, isClosed)
@@ -230,8 +246,7 @@ export class XmlSplitter {
       else this.reading = { depth: this.outline.depth, from: open, before: [], bytes: 0 }
     }
     // Of several the first one counts, as of attributes.
-    if (isCounter && counter.attribute === null && !isClosed && this.declared === '')
-      this.countDepth = this.outline.depth
+    for (const one of here) if (one.attribute === null && !isClosed && one.text === '') one.depth = this.outline.depth
     this.position = end + 1
     return true
   }
@@ -240,7 +255,7 @@ export class XmlSplitter {
     const end = this.buffer.indexOf(greaterThan, open)
     if (end < 0) return this.unfinished(open)
     this.outline.endTag(nameAt(this.buffer, open + 2))
-    if (this.countDepth !== null && this.outline.depth < this.countDepth) this.countDepth = null
+    for (const one of this.said) if (one.depth !== null && this.outline.depth < one.depth) one.depth = null
     const { reading } = this
     if (reading !== null && this.outline.depth < reading.depth) {
       this.keep(reading, end + 1)
@@ -265,7 +280,7 @@ export class XmlSplitter {
     if (mark.length < 9 && ['<!--', '<![CDATA[', '<!DOCTYPE'].some((whole) => whole.startsWith(mark))) return false
     if (mark === '<![CDATA[') {
       this.text(open + 9)
-      return this.enter(open + 9, ']]>', 'a CDATA section')
+      return this.enter(open + 9, ']]>', cdata)
     }
     if (mark !== '<!DOCTYPE') {
       this.text(open + 2)
@@ -284,10 +299,12 @@ export class XmlSplitter {
   }
 
   private skip(): boolean {
-    const { end } = this.skipping!
+    const { end, what } = this.skipping!
     const found = this.buffer.indexOf(end, this.position)
+    const next = found < 0 ? Math.max(this.position, this.buffer.length - end.length + 1) : found
+    if (what === cdata) this.hear(next)
     if (found < 0) {
-      this.position = Math.max(this.position, this.buffer.length - end.length + 1)
+      this.position = next
       return false
     }
     this.position = found + end.length
@@ -308,26 +325,36 @@ export class XmlSplitter {
 /** A longer element is no value of the records after it. */
 const longestElement = 64 * 1024
 
-/** Longer text is no count. */
-const longestCount = 100
+const cdata = 'a CDATA section'
 
-interface Counter {
+/** Longer text is neither a count nor a time. */
+const longestSaid = 100
+
+/** A value that the document says once, outside its records. */
+interface Said {
   /** Names from the root in their bytes as Latin-1; null: the root, whatever its name. */
   path: readonly string[] | null
   /** Without the @; null: the element's text. */
   attribute: string | null
   /** For messages. */
   shown: string
+  /** As found. */
+  text: string
+  /** Depth of the element whose text it is; null: it is not open. */
+  depth: number | null
 }
 
+const textOf = ({ text }: Said): string => text.replaceAll('<![CDATA[', '').trim()
+
 /** `@count`, `feed/head/@count` or `feed/head/count`. */
-function counterAt(written: string): Counter {
+function saidAt(written: string): Said {
+  const nothing = { text: '', depth: null }
   if (written.startsWith('@'))
-    return { path: null, attribute: written.slice(1), shown: `the root's ${written.slice(1)}` }
+    return { path: null, attribute: written.slice(1), shown: `the root's ${written.slice(1)}`, ...nothing }
   const names = written.split('/').map((name) => Buffer.from(name).toString('latin1'))
   const last = names.at(-1) ?? ''
   const attribute = last.startsWith('@') ? last.slice(1) : null
-  return { path: attribute === null ? names : names.slice(0, -1), attribute, shown: written }
+  return { path: attribute === null ? names : names.slice(0, -1), attribute, shown: written, ...nothing }
 }
 
 /** How many records the root's start tag declares in `attribute` (`listing_count`), as written; '': it does not say. */

@@ -66,9 +66,9 @@ const options = () =>
         .describe(
           'Elements before the records, in one that contains them, to which a record refers by a key, name → at, key, by; rules read what is in them as name:Path.',
         ),
-      written: attribute
+      written: elementOrAttribute
         .optional()
-        .describe('The attribute before the first record that says when the file was written.'),
+        .describe('The attribute or element before the first record that says when the file was written.'),
     })
     .superRefine(({ record, counter = '', header = {}, around = {}, parts = {}, written = '' }, context) => {
       const isAround = (attribute: string): boolean => [record].flat().some((each) => mayComeAgain(attribute, each))
@@ -107,6 +107,7 @@ const options = () =>
           `${element} is in another document than the records`,
         )
       }
+      if (written !== '' && !written.includes('@')) checkElement(['written'], written)
       for (const [name, { at }] of Object.entries(parts)) {
         checkElement(['parts', name, 'at'], at)
         check(['parts', name, 'at'], at.includes('@'), `${at} is an attribute, not an element`)
@@ -183,18 +184,15 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
   }
   const nodeIn = (element: Buffer): RecordFields => parseRecord(source.text(element), maxFields)
   const header = attributesBefore(options.header ?? {}, attributesOf)
-  const written = attributesBefore(options.written === undefined ? {} : { written: options.written }, attributesOf)
   const records = [options.record].flat()
   const { around: values = {}, parts = {} } = options
   const hasAround = Object.keys(values).length + Object.keys(parts).length > 0
   const around = hasAround ? valuesAround(values, parts, records, attributesOf, nodeIn) : undefined
   const splitter = new XmlSplitter(records, options.maxRecordBytes, {
     counter: options.counter,
+    written: options.written,
     around,
-    beforeRecords(isAt, tag) {
-      header.read(isAt, tag)
-      written.read(isAt, tag)
-    },
+    beforeRecords: header.read,
   })
   const severalNames = hasOwnName(records)
   async function* batches(): AsyncGenerator<RawRecord[]> {
@@ -215,7 +213,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
     records: batches(),
     context: () => (Object.keys(header.found).length === 0 ? '' : JSON.stringify(header.found)),
     header: () => header.found,
-    written: () => written.found['written'] ?? null,
+    written: () => splitter.written,
     end: () => ({ reasons: splitter.reasons }),
     parse(record) {
       refuseBroken(record)

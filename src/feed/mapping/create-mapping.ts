@@ -66,6 +66,7 @@ export function createMapping(
     },
     delivery: options.delivery ?? preset.delivery,
     deliveryOf: (header) => options.delivery ?? deliveryNamed(preset, header),
+    dates: preset.dates,
     format: preset.format,
     formatOptions: formatOptions(preset, options),
     mendsText,

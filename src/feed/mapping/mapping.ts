@@ -19,6 +19,8 @@ export interface Mapping {
   delivery: 'full' | 'delta'
   /** The same by the header of the document, else `delivery`. */
   deliveryOf?(header: Readonly<Record<string, string>>): 'full' | 'delta'
+  /** Forms of dates in its documents. */
+  dates?: readonly string[]
   /** A key of `formats`, and the options of its reader. */
   format: string
   formatOptions: FormatOptions

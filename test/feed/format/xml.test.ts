@@ -41,6 +41,37 @@ async function one(record: string, more: Options = {}) {
   return records[0]
 }
 
+describe('when it was written', () => {
+  const at = async (content: string, written: string, size: number) => {
+    const reading = xml.read(inChunks(Buffer.from(`<L xmlns="x" at="1 May">${content}</L>`), size), {
+      record: 'L/R',
+      written,
+      encoding: null,
+      charset: null,
+      maxRecordBytes: 1000,
+      lengthProven: () => true,
+    })
+    for await (const batch of reading.records) expect(batch.length).toBeGreaterThan(0)
+    expect(reading.end().reasons).toEqual([])
+    return reading.written?.()
+  }
+  test.each([
+    ['<r/><R/>', 'L/@at', '1 May'],
+    ['<head><at> 2 May\n</at></head><R><at>3 May</at></R>', 'L/head/at', '2 May'],
+    ['<at>2 May</at><at>3 May</at><R/>', 'L/at', '2 May'],
+    ['<x:at><!-- when --><![CDATA[ 2026-05-02 ]]></x:at><R/>', 'L/at', '2026-05-02'],
+    ['<at>May <b>2</b></at>', 'L/at', 'May'],
+    ['<at/><R/>', 'L/at', null],
+    ['<R><at>2 May</at></R><at>2 May</at>', 'L/at', null],
+    [`<at>${'2'.repeat(300)}</at>`, 'L/at', '2'.repeat(100)],
+  ])('is said by an attribute or an element before the records: %s', async (content, written, said) => {
+    for (let size = 1; size < 80; size++) {
+      const found = await at(content, written, size)
+      expect(found?.slice(0, 100) ?? null, `chunks of ${size}`).toBe(said)
+    }
+  })
+})
+
 describe('where records begin and end', () => {
   test('comments, CDATA, instructions, quotes and nesting are no matter', async () => {
     const { records, reasons } = await sameInEveryWindow(document)

@@ -65,7 +65,8 @@ describe('loadPreset', () => {
     expect(problemsOf(good.replace('homes/home', 'homes/../home'))).toContainEqual(
       'record: homes/../home can match nothing: a path goes down from the root',
     )
-    expect(problemsOf(`${good}counter: homes/head/total\n`)).toEqual([])
+    expect(problemsOf(`${good}counter: homes/head/total\nwritten: homes/head/sent\n`)).toEqual([])
+    expect(problemsOf(`${good}written: homes/home\n`)).toEqual(['written: homes/home is a record, or contains them'])
   })
 
   it('takes no header from an element that may come again', () => {
