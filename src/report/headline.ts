@@ -2,7 +2,7 @@
 import { printable, shorten } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { ChangeKind } from '../plan/change.ts'
-import type { Report } from './report.ts'
+import type { HeldInBrief, Report } from './report.ts'
 
 const writing = ['create', 'update', 'delete'] as const
 
@@ -36,7 +36,7 @@ function carriedOut(report: Report, { outcomes }: NonNullable<Report['applied']>
 
 /** What is said where nothing is done. Beside rejects that is no good news, and must not read so. */
 function quiet(report: Report, otherwise: string): string {
-  const { feed, delivery, counts } = report
+  const { feed, delivery } = report
   const { records, rejects, listings } = delivery
   if (rejects > 0 && listings === 0) {
     const isOne = rejects === 1
@@ -44,8 +44,9 @@ function quiet(report: Report, otherwise: string): string {
     const why = commonProblem(report, isOne) ?? ` ${isOne ? 'is' : 'are'} rejected`
     return `nothing can be loaded: ${which}${why}; run: listing-sync inspect ${printable(feed)}`
   }
+  const { whole, inPart, others } = heldOf(report)
+  if (whole + inPart + others > 0 || report.result === 'held') return `${otherwise} now`
   if (rejects > 0) return `no change of the ${many(listings, 'listing')} that can be read`
-  if (counts.hold > 0 || report.result === 'held') return `${otherwise} now`
   return report.applied === null || otherwise !== 'nothing changed' ? otherwise : 'nothing to change'
 }
 
@@ -69,17 +70,26 @@ export function withoutValues(problem: string): string {
   return problem.replace(/"[^"]*"/g, '"…"').replace(/^(\w+: )'[^']*'/, "$1'…'")
 }
 
-function aside({ feed, result, counts, delivery, holds, heldInPart = 0 }: Report): string[] {
+function aside(report: Report): string[] {
+  const { feed, result, delivery } = report
+  const { whole, inPart, goes, others } = heldOf(report)
   const parts: string[] = []
-  const isHeld = holds.length > 0 || result === 'held'
-  const decide = isHeld ? `, waiting for time or for you: listing-sync approve ${printable(feed)}` : ''
-  const whole = counts.hold > 0 ? [`${counts.hold} held`] : []
-  const held = heldInPart > 0 ? [...whole, `${heldInPart} ${counts.hold > 0 ? '' : 'held '}in part`] : whole
-  // Of what earlier runs held this delivery may say nothing.
-  if (held.length > 0 || isHeld) parts.push(`${listed(held) || 'something is held'}${decide}`)
+  const some = whole > 0 ? [`${whole} held`] : []
+  const held = inPart > 0 ? [...some, `${inPart} ${whole > 0 ? '' : 'held '}in part`] : some
+  if (held.length > 0 || result === 'held') {
+    const what = listed(held) || 'something is held'
+    parts.push(`${what}, waiting ${goes ? 'for time or ' : ''}for you: listing-sync approve ${printable(feed)}`)
+  }
+  if (others > 0) parts.push(parts.length > 0 ? `${others} more held for other reasons` : `${others} held`)
   const isSaid = delivery.listings === 0 && delivery.rejects > 0
   if (delivery.rejects > 0 && !isSaid) parts.push(`${many(delivery.rejects, 'record')} rejected`)
   return parts
+}
+
+function heldOf({ held, holds, result, counts: { hold } }: Report): HeldInBrief {
+  if (held !== undefined) return held
+  const isOfGuard = holds.length > 0 || result === 'held'
+  return { whole: isOfGuard ? hold : 0, inPart: 0, goes: true, others: isOfGuard ? 0 : hold }
 }
 
 /** "create 3", "update 1": the kinds there are. */

@@ -57,6 +57,17 @@ export interface ReportedHold {
   keys(this: void): Iterable<string>
 }
 
+/** How many listings are held, and what ends that. */
+export interface HeldInBrief {
+  /** What `approve` shows: changes that are held whole, those of earlier runs among them, and those that go on in part. */
+  readonly whole: number
+  readonly inPart: number
+  /** Some of that goes by itself if the feed goes on saying so; else a person ends all of it. */
+  readonly goes: boolean
+  /** What waits for anything else; without what another feed has. */
+  readonly others: number
+}
+
 /** Where a report goes: standard output or a file. A promise is waited for, so that a slow reader slows the writer. */
 export interface Output {
   write(text: string): void | Promise<void>
@@ -134,8 +145,8 @@ export interface Report {
   /** Only where the list is not read by every run. */
   observed?: Observed
   counts: Counts
-  /** How many changes go on without what the guard holds of them; left out: not known, as of a run on record by an older version. */
-  heldInPart?: number
+  /** Left out: not known, as of a run that failed before it had a plan, or is on record by an older version. */
+  held?: HeldInBrief
   /** Calls and seconds that the plan needs at the configured rate. */
   estimate: { calls: number; seconds: number }
   digest: string

@@ -15,6 +15,7 @@ import type { Seen, Trip } from '../plan/guard/rules.ts'
 import { countsInWords, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
 import type { About, LetGoVerb } from './hold-sentences.ts'
 import type { PlanFacts } from '../plan/plan.ts'
+import type { HeldInBrief } from '../report/report.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Listed } from './observe.ts'
 import { areComplete } from './plan.ts'
@@ -31,8 +32,8 @@ export interface Guarded extends Orders {
   sentences: ReadonlyMap<Trip, string>
   /** Changes that the guard holds, wholly or in part. */
   held: number
-  /** Of these the ones that go on without what is held of them. */
-  heldInPart: number
+  /** The same, and what else can be approved, as the first line of a report tells it. */
+  inBrief: HeldInBrief
   /** What somebody has to put right in feed, service or configuration: holds that wait for that, and 1 for an incomplete side. */
   conflicts: number
   /** The delivery is whole, and no rule holds all of it. */
@@ -74,7 +75,11 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     now: past.moment.now,
   }
   const trips = [...holding.keys()]
-  const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, isDoubtful)
+  const isIncomplete = !areComplete(plan)
+  const isWhole = settings.deletes && !isIncomplete
+  const unclear = new Set(plan.untold.unclear.map(({ mlsNumber }) => mlsNumber))
+  const stays = (mlsNumber: string): boolean => !isWhole || unclear.has(mlsNumber)
+  const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, isDoubtful, stays)
   const nameless = counted.nameless + plan.untold.nameless
   const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(facts, past, plan, feed)]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
@@ -85,8 +90,6 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
   if (nameless > 0) notes.push(namelessSentence(nameless, feed.name))
-  const isIncomplete = !areComplete(plan)
-  const isWhole = settings.deletes && !isIncomplete
   // What is held stays so until a whole run says otherwise.
   const gone = Array.from(letGo.values(), ({ counts }) => total(counts)).reduce((sum, some) => sum + some, 0)
   const stillHeld = isWhole ? plan.untold.waiting : Math.max(0, past.waiting - gone)
@@ -98,9 +101,19 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     )
   const { resting } = plan.untold
   if (isWhole && resting > 0) notes.push(restingSentence(resting, feed.name))
+  const { held, heldInPart, fresh, stillNameless, ...figures } = counted
+  const approvable = stillHeld + (isWhole ? held : fresh) + nameless + stillNameless
+  const isClockLeft = past.clocks.size > 0 && stillHeld > 0
+  const goes = isClockLeft || [...holding.values()].some(({ clock }) => clock !== null)
   return {
-    ...counted,
-    held: isWhole ? counted.held + stillHeld : Math.max(counted.held, stillHeld),
+    ...figures,
+    held: isWhole ? held + stillHeld : Math.max(held, stillHeld),
+    inBrief: {
+      whole: approvable - heldInPart,
+      inPart: heldInPart,
+      goes: goes && limits.confirm !== null,
+      others: counted.others,
+    },
     letGo: (verb) => [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about)),
     conflicts: counted.conflicts + plan.untold.nameless + (isIncomplete ? 1 : 0) + (others.rival === null ? 0 : 1),
     counts,
@@ -250,24 +263,37 @@ export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string>
   }
 }
 
-function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
+/** `stays`: whether this run leaves what earlier ones held of an MLSNumber as it is, unless it holds it itself. */
+function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays: (mlsNumber: string) => boolean) {
   const counts = { ...planned }
   const digest = createHash('sha256')
   let lookUps = 0
-  let [held, heldInPart] = [0, 0]
+  /** Of what the guard holds what goes on in part, and what no run held before. */
+  let [held, heldInPart, fresh] = [0, 0, 0]
   let conflicts = 0
-  /** Deletes that wait for a record without MLSNumber. */
-  let nameless = 0
+  /** Deletes that wait for a record without MLSNumber: as of this run, and as of an earlier one. */
+  let [nameless, stillNameless] = [0, 0]
+  /** What waits for something else than an approval. */
+  let others = 0
   /** Listings that another feed has, by the sentence that says so. */
   const elsewhere = new Map<string, { listings: number; examples: string[] }>()
-  for (const { change, weighed } of workspace.changes()) {
+  for (const { change, weighed, remembered } of workspace.changes()) {
     counts[change.kind]++
+    const holds = remembered.holds.filter(({ decision }) => decision !== 'approved')
+    const wasHeld = holds.some(({ isOfRule }) => isOfRule)
     const isSent = change.kind === 'create' || change.kind === 'update'
     if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
-    if (change.kind === 'hold' && change.until === 'approval') held++
-    if (change.kind !== 'hold' && weighed.parts.length > 0) heldInPart++
+    const isHeld = change.kind === 'hold' ? change.until === 'approval' : weighed.parts.length > 0
+    if (isHeld) held++
+    if (isHeld && !wasHeld) fresh++
+    if (isHeld && change.kind !== 'hold') heldInPart++
     if (change.kind === 'hold' && change.until === 'change') conflicts++
     if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
+    else if (change.kind === 'hold' && !isHeld && change.until !== 'nothing') {
+      const isLeft = stays(change.mlsNumber)
+      if (isLeft && !wasHeld && holds.some(({ part }) => part === 'delete')) stillNameless++
+      else if (!isLeft || !wasHeld) others++
+    }
     if (change.kind === 'hold' && change.cause === 'other-feed') {
       const those = elsewhere.get(change.why) ?? { listings: 0, examples: [] }
       elsewhere.set(change.why, those)
@@ -275,7 +301,7 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
     }
     digest.update(`${change.kind} ${change.mlsNumber} ${reasonOf(change)}\n`)
   }
-  const rest = { lookUps, held: held + heldInPart, heldInPart, conflicts, elsewhere, nameless }
+  const rest = { lookUps, held, heldInPart, fresh, conflicts, elsewhere, nameless, stillNameless, others }
   return { counts, digest: digest.digest('hex').slice(0, 32), ...rest }
 }
 

@@ -58,7 +58,7 @@ export function reportOf(
   }
   const { past, delivery, listed, guarded } = prepared
   const { complete, reasons, pages, listings } = listed
-  const { counts, heldInPart, trips, sentences, estimate, digest } = guarded
+  const { counts, inBrief, trips, sentences, estimate, digest } = guarded
   const isDone = applied !== null && applied.outcomes.skipped + applied.outcomes.failed + applied.outcomes.unknown === 0
   const verb = mode === 'diff' ? 'would be carried out' : isDone ? 'were carried out' : 'are being carried out'
   const notes = [...first, ...guarded.notes, ...guarded.letGo(verb), ...(applied?.notes ?? [])]
@@ -70,7 +70,7 @@ export function reportOf(
     remote: { complete, reasons, pages, listings },
     ...observed(feed, listed),
     counts,
-    heldInPart,
+    held: inBrief,
     estimate,
     digest,
     notes: applied?.late ? [...notes, lateNote(applied.outcomes.skipped)] : notes,

@@ -506,3 +506,86 @@ test('a listing of which several facts are held counts once, wherever it is told
   world.deliver(zillowFeed(all.map((one, at) => (at < 3 ? { ...larger(one), title: 'Anew' } : one))))
   expect(await told('diff')).toContain('; 3 held in part, waiting for time or for you')
 })
+
+describe('the first line of a report', () => {
+  const dear = (one: Home): Home => ({ ...one, price: one.price * 100 })
+  const first = async (...words: string[]): Promise<string> => {
+    const { stdout } = await world.executed(...words)
+    return stdout.split('\n')[0].replace(/^.*?: /, '')
+  }
+  const approve = 'listing-sync approve north'
+  /** How much `approve` shows. */
+  const shown = async (): Promise<string> =>
+    /^north: (.*)\n/.exec((await world.executed('approve', 'north')).stdout)![1]
+
+  test('counts as held what approve shows, and apart what waits for anything else', async () => {
+    await world.executed('sync')
+    world.deliver(zillowFeed(all.slice(5)))
+    await world.executed('sync')
+    world.deliver('')
+    expect(await first('sync')).toBe(
+      `nothing changed now; 5 held, waiting for time or for you: ${approve}; 7 more held for other reasons`,
+    )
+    expect(await shown()).toBe('5 held')
+    world.deliver(zillowFeed(all.slice(3, 10).map((one, at) => (at < 2 ? one : dear(one)))))
+    expect(await first('backfill')).toBe(
+      `nothing changed now; 10 held, waiting for time or for you: ${approve}; 2 more held for other reasons`,
+    )
+    expect(await shown()).toBe('10 held')
+  })
+
+  test('adds what a delivery that is not whole holds to what was held before', async () => {
+    await world.executed('sync')
+    world.deliver(zillowFeed(all.slice(5)))
+    await world.executed('sync')
+    world.deliver(zillowFeed(all.map((one, at) => (at < 5 ? one : dear(one)))).replace(zillowEnd, ''))
+    expect(await first('sync')).toContain(`; 12 held, waiting for time or for you: ${approve}`)
+    expect(await shown()).toBe('12 held')
+  })
+
+  test('counts what waits for a record without MLSNumber among what can be approved', async () => {
+    await world.executed('sync')
+    const nameless = zillowRecord(all[0]).replace(/<MlsId>.*<\/MlsId>/, '<MlsId></MlsId>')
+    world.deliver(
+      zillowStart +
+        nameless +
+        all
+          .slice(1)
+          .map((one) => zillowRecord(one))
+          .join('') +
+        zillowEnd,
+    )
+    const line = `nothing changed now; 1 held, waiting for you: ${approve}; 1 record rejected`
+    expect(await first('sync')).toBe(line)
+    expect(await shown()).toBe('1 held')
+  })
+
+  test('says that what a person alone ends waits for you', async () => {
+    await world.executed('sync')
+    world.deliver(zillowFeed(all.slice(5)))
+    await world.executed('sync')
+    await world.executed('approve', 'north', '--refuse', '--yes')
+    expect(await first('sync')).toBe(`nothing changed now; 5 held, waiting for you: ${approve}`)
+    await world.executed('approve', 'north', '--revoke')
+    world.deliver(zillowFeed(all.map(dear)))
+    expect(await first('sync')).toBe(`nothing changed now; 12 held, waiting for you: ${approve}`)
+    world.configure({ north: { limits: { confirm: 'never' } } })
+    world.deliver(zillowFeed(all.slice(5)))
+    expect(await first('diff')).toBe(`nothing to change now; 5 held, waiting for you: ${approve}`)
+  })
+
+  test('says of listings that are held no such thing as that they do not change', async () => {
+    await world.executed('sync')
+    const unreadable = zillowRecord(all[0]).replace(/<Bedrooms>.*<\/Bedrooms>/, '<Bedrooms/>')
+    const rest = all.slice(1).map((one) => zillowRecord(dear(one)))
+    world.deliver(zillowStart + unreadable + rest.join('') + zillowEnd)
+    expect(await first('diff')).toBe(`nothing to change now; 11 held, waiting for you: ${approve}; 1 record rejected`)
+  })
+
+  test('does not call held what another feed has', async () => {
+    world.configure({ north: {}, south: {} })
+    world.deliver(zillowFeed(all), 'south.xml')
+    await world.executed('sync', 'north')
+    expect(await first('sync', 'south')).toBe('nothing to change')
+  })
+})
