@@ -14,7 +14,6 @@ import type { Policy } from '../plan/guard/scales.ts'
 import type { Seen, Trip } from '../plan/guard/rules.ts'
 import { countsInWords, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
 import type { About, LetGoVerb } from './hold-sentences.ts'
-import type { PlanFacts } from '../plan/plan.ts'
 import type { HeldInBrief } from '../report/report.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Listed } from './observe.ts'
@@ -59,7 +58,7 @@ const rareAfter = 60 * 3_600_000
 
 /** Turns what the tripped rules are about into holds, and counts the plan as it stands then. */
 export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, plan: Plan): Guarded {
-  const { delivery, listed, settings, facts, others, isDoubtful } = plan
+  const { delivery, listed, settings, others, isDoubtful } = plan
   const { summary } = delivery
   const { limits } = feed.plan
   // What an earlier store loaded is no first load.
@@ -81,7 +80,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const stays = (mlsNumber: string): boolean => !isWhole || unclear.has(mlsNumber)
   const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, isDoubtful, stays)
   const nameless = counted.nameless + plan.untold.nameless
-  const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(facts, past, plan, feed)]
+  const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(counted.mapped, past, plan, feed)]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
   // That is why, more often than not.
   const before = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
@@ -271,6 +270,8 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
   /** Of what the guard holds what goes on in part, and what no run held before. */
   let [held, heldInPart, fresh] = [0, 0, 0]
   let conflicts = 0
+  /** Updates that go out because the mapping changed. */
+  let mapped = 0
   /** Deletes that wait for a record without MLSNumber: as of this run, and as of an earlier one. */
   let [nameless, stillNameless] = [0, 0]
   /** What waits for something else than an approval. */
@@ -287,6 +288,7 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     if (isHeld) held++
     if (isHeld && !wasHeld) fresh++
     if (isHeld && change.kind !== 'hold') heldInPart++
+    if (change.kind === 'update' && change.cause === 'mapping') mapped++
     if (change.kind === 'hold' && change.until === 'change') conflicts++
     if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
     else if (change.kind === 'hold' && !isHeld && change.until !== 'nothing') {
@@ -301,7 +303,7 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     }
     digest.update(`${change.kind} ${change.mlsNumber} ${reasonOf(change)}\n`)
   }
-  const rest = { lookUps, held, heldInPart, fresh, conflicts, elsewhere, nameless, stillNameless, others }
+  const rest = { lookUps, held, heldInPart, fresh, mapped, conflicts, elsewhere, nameless, stillNameless, others }
   return { counts, digest: digest.digest('hex').slice(0, 32), ...rest }
 }
 
@@ -356,11 +358,15 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
     yield `Listings of this feed were written by another store (${others.found.join(', ')}): one that was lost, or that of another program. ${wait}`
 }
 
-function* notesOf(facts: PlanFacts, past: Past, plan: Plan, feed: Feed): Generator<string> {
-  if (facts.mappingUpdates > 0) {
-    // Without it the updates would look like an accident.
-    const minutes = Math.ceil(facts.mappingUpdates / feed.rate / 60)
-    yield `the mapping changed: ${facts.mappingUpdates} updates, as many calls, about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} at ${feed.rate} a second`
+function* notesOf(mapped: number, past: Past, plan: Plan, feed: Feed): Generator<string> {
+  const { facts } = plan
+  // Without it the updates would look like an accident. What is left of them for later runs names its reason itself.
+  if (mapped > 0 && past.isNewMapping) {
+    const calls = mapped === 1 ? '1 update, 1 call' : `${mapped} updates, as many calls`
+    const minutes = Math.round(mapped / feed.rate / 60)
+    const time =
+      mapped / feed.rate < 60 ? 'less than a minute' : `about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`
+    yield `the mapping changed: ${calls}, ${time} at ${feed.rate} a second`
   }
   if (facts.driftKept > 0) {
     const [were, stay] =

@@ -579,12 +579,28 @@ describe('facts', () => {
     world.configure({ north: { volatile, extension } })
     const harmless = await world.run()
     expect(harmless).toMatchObject({ result: 'ok', counts: { update: 20 } })
-    expect(notes(harmless)).toContain('the mapping changed: 20 updates')
+    expect(notes(harmless)).toContain(
+      'the mapping changed: 20 updates, as many calls, less than a minute at 1000 a second',
+    )
     world.configure({ north: { volatile, extension, fields: { YearBuilt: { value: 1700 } } } })
     const report = await night(all)
     expect(report).toMatchObject({ result: 'held', counts: { update: 0, hold: 20 } })
     expect(notes(report)).toContain(
       'The mapping changed since the last run: the size, rooms or year of 20 of 20 listings',
+    )
+    // None of that goes; and once it is let go, the mapping has not changed since the last run.
+    expect(notes(report)).not.toContain('the mapping changed')
+    await world.executed('approve', 'north', '--yes')
+    const approved = await world.run()
+    expect(approved).toMatchObject({ result: 'ok', counts: { update: 20 } })
+    expect(notes(approved)).not.toContain('the mapping changed')
+  })
+
+  test('of a new mapping are said to take as long as they do', async () => {
+    await loaded()
+    world.configure({ north: { volatile, extension: { Zone: { value: 'A' } } } }, { rate: 0.3 })
+    expect(notes(await world.run('diff'))).toContain(
+      'the mapping changed: 20 updates, as many calls, about 1 minute at 0.3 a second',
     )
   })
 })
