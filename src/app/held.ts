@@ -38,25 +38,25 @@ export function partsInWords(held: readonly Held[]): string {
 const ofNoRule = 'a record without MLSNumber'
 
 /**
- * By the rules that hold them, in words, and by what was decided. Of a listing about which a rule asks nothing goes by itself, so
+ * By the rules that hold them, none for a record without MLSNumber, and by what was decided. Of a listing about which a rule asks nothing goes by itself, so
  * that all of it is told by the rules that ask.
  */
-export function byRule(held: readonly Approvable[]): (readonly [rules: string, held: Approvable[]])[] {
+export function byRule(held: readonly Approvable[]): (readonly [rules: readonly string[], held: Approvable[]])[] {
   const asks = ({ rules, decision }: Approvable): boolean => decision === null && rules.some((rule) => asking.has(rule))
   const asked = new Map(held.flatMap((one) => (asks(one) ? [[one.mlsNumber, one.rules]] : [])))
   const rulesOf = ({ mlsNumber, rules, decision }: Approvable): readonly string[] =>
     decision === null ? (asked.get(mlsNumber) ?? rules) : rules
   const groups = Map.groupBy(held, (one) => JSON.stringify([rulesOf(one), one.decision?.is]))
-  return Array.from(groups.values(), (group) => [rulesOf(group[0]).join(' and ') || ofNoRule, group])
+  return Array.from(groups.values(), (group) => [rulesOf(group[0]), group])
 }
 
 type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>
 
 /** "14 changes held by leaving since Mon 31 Mar 02:00; they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
-export function groupInWords(rules: string, held: readonly Approvable[], feed: Feed, now: number): string {
+export function groupInWords(rules: readonly string[], held: readonly Approvable[], feed: Feed, now: number): string {
   const count = byListing(held).length
   const changes = count === 1 ? '1 change' : `${count} changes`
-  return `${changes} held by ${rules} since ${minuteIn(feed.timezone, sinceOf(held))}; ${endOf(count, held, feed, now)}`
+  return `${changes} held by ${rules.join(' and ') || ofNoRule} since ${minuteIn(feed.timezone, sinceOf(held))}; ${endOf(count, held, feed, now)}`
 }
 
 function endOf(count: number, held: readonly Approvable[], { name, timezone, plan }: Feed, now: number): string {

@@ -42,9 +42,8 @@ export async function statusCommand(
   })
 }
 
-function problemInWords({ feed, what, text }: Unready): string {
-  const now = what === 'held' ? `; now: listing-sync approve ${feed}` : ''
-  return `${feed === null ? '' : `${feed}: `}${text}${now}\n`
+function problemInWords({ feed, text }: Unready): string {
+  return `${feed === null ? '' : `${feed}: `}${printable(text)}\n`
 }
 
 /** What feeds left in the store that are no longer in the configuration, or fill another chatbot now. */

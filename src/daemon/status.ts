@@ -7,9 +7,10 @@ import type { FeedConfig } from '../config/config.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import { minuteIn } from '../core/zone.ts'
 import { approvalLasts } from '../store/holds.ts'
+import { runsKept } from '../store/runs.ts'
 import { observedText } from '../report/headline.ts'
 import type { Observed } from '../report/report.ts'
-import type { Held, NumberedRun, StoreReader } from '../store/store.ts'
+import type { Finding, Held, NumberedRun, RunsReader, StoreReader } from '../store/store.ts'
 import { staleness } from './health.ts'
 import { isAlive } from './one-daemon.ts'
 import { countsInWords, endOf, isGone, underWayInWords } from './run-in-words.ts'
@@ -42,7 +43,9 @@ export async function readinessOf(app: App, store: StoreReader, feeds: readonly 
   for (const feed of feeds) {
     const problem = await staleOf(app, store, feed)
     if (problem !== null) problems.push({ feed: feed.name, what: 'stale', text: problem })
-    for (const text of await waitingInWords(store, feed, now)) problems.push({ feed: feed.name, what: 'held', text })
+    const approve = `; now: listing-sync approve ${feed.name}`
+    for (const text of await waitingInWords(store, feed, now))
+      problems.push({ feed: feed.name, what: 'held', text: text.endsWith(approve) ? text : text + approve })
   }
   return problems
 }
@@ -50,13 +53,40 @@ export async function readinessOf(app: App, store: StoreReader, feeds: readonly 
 /** Holds that are read to tell of them; beyond that they are counted. */
 const mostRead = 5000
 
-async function waitingInWords({ holds }: StoreReader, feed: FeedConfig, now: number): Promise<string[]> {
+async function waitingInWords({ holds, runs }: StoreReader, feed: FeedConfig, now: number): Promise<string[]> {
   const counted = await holds.waitingByRule(feed.name, now)
   if (counted.size === 0) return []
+  const findings = await findingsOf(runs, feed.name, [...counted.keys()])
   if ((await holds.count(feed.name)) > mostRead)
-    return Array.from(counted, ([rule, count]) => `${count} changes held by ${rule}`)
+    return Array.from(counted, ([rule, count]) =>
+      [`${count} changes held by ${rule}`, ...(findings.get(rule) ?? []).map(({ sentence }) => capital(sentence))].join(
+        '. ',
+      ),
+    )
   const waiting = (await holds.held(feed.name, now)).filter(isWaiting)
-  return Array.from(byRule(waiting), ([rules, held]) => groupInWords(rules, held, feed, now))
+  return Array.from(byRule(waiting), ([rules, held]) =>
+    // When they go is told as it is now: somebody may have decided since that run.
+    [...foundBy(rules, findings).map(capital), groupInWords(rules, held, feed, now)].join('. '),
+  )
+}
+
+const capital = (text: string): string => text[0].toUpperCase() + text.slice(1)
+
+type Findings = ReadonlyMap<string, readonly Finding[]>
+
+const foundBy = (rules: readonly string[], findings: Findings): string[] =>
+  rules.flatMap((rule) => findings.get(rule) ?? []).map(({ found }) => found)
+
+/** What each rule found in the last run in which it found anything. */
+async function findingsOf(runs: RunsReader, feed: string, rules: readonly string[]): Promise<Findings> {
+  const found = new Map<string, readonly Finding[]>()
+  if (rules.length === 0) return found
+  for (const { figures } of await runs.latest(feed, runsKept)) {
+    const { holds = [] } = JSON.parse(figures) as { holds?: readonly Finding[] }
+    for (const [rule, these] of Map.groupBy(holds, (one) => one.rule)) if (!found.has(rule)) found.set(rule, these)
+    if (rules.every((rule) => found.has(rule))) break
+  }
+  return found
 }
 
 async function staleOf(app: App, store: StoreReader, feed: FeedConfig): Promise<string | null> {

@@ -15,6 +15,7 @@ import type { Seen, Trip } from '../plan/guard/rules.ts'
 import { countsInWords, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
 import type { About, LetGoVerb } from './hold-sentences.ts'
 import type { HeldInBrief } from '../report/report.ts'
+import type { Finding } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Listed } from './observe.ts'
 import { areComplete } from './plan.ts'
@@ -29,6 +30,8 @@ export interface Guarded extends Orders {
   trips: readonly Trip[]
   /** What a person is told of each. */
   sentences: ReadonlyMap<Trip, string>
+  /** What each found, alone and with what happens next, for whoever tells of it later. */
+  findings: readonly Finding[]
   /** Changes that the guard holds, wholly or in part. */
   held: number
   /** The same, and what else can be approved, as the first line of a report tells it. */
@@ -118,6 +121,11 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     counts,
     trips,
     sentences,
+    findings: trips.map((trip) => ({
+      rule: trip.name,
+      found: before + trip.sentence,
+      sentence: sentences.get(trip)!,
+    })),
     isAccepted: summary.complete && !trips.some(({ ends, isOfEarlier }) => ends === 'never' && isOfEarlier !== true),
     isOlder: found.some(({ name }) => name === 'older'),
     isWhole,

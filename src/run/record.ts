@@ -147,6 +147,8 @@ async function record(
       delivery: { ...delivery, reasons: delivery.reasons.slice(0, 5) },
       remote: { listings: report.remote.listings, complete: report.remote.complete },
       observed: report.observed,
+      // A later run may say nothing of what this one held.
+      holds: guarded?.findings,
       // Complete, and not held whole: the metrics tell the age of the last such delivery.
       accepted: guarded?.isAccepted ?? false,
     }),

@@ -376,6 +376,15 @@ export interface RunRecord {
   figures: string
 }
 
+/** What a rule of the guard found in a run, as its figures have it (`holds`). */
+export interface Finding {
+  rule: RuleName
+  /** What, of how many, against which number. */
+  found: string
+  /** The same, with what happened next as it was known then. */
+  sentence: string
+}
+
 /** Numbers grow with each run of the store, whichever the feed. */
 export interface NumberedRun extends RunRecord {
   number: number

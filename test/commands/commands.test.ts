@@ -1,12 +1,14 @@
 /** The commands by their command lines, in this process: exit statuses and output streams. */
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDoors } from '../../src/app/doors.ts'
+import { openApp } from '../../src/app/open.ts'
 import { approveCommand } from '../../src/commands/approve.ts'
 import { examples } from '../../src/commands/examples.ts'
 import { messageOf } from '../../src/core/errors.ts'
+import { readinessOf } from '../../src/daemon/status.ts'
 import { homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { executed } from '../support/program.ts'
@@ -157,6 +159,53 @@ test('approve shows what is held by rule, with each home, its price and since wh
   await world.executed('approve', 'north', '--revoke')
   world.configure({ north: {} })
   expect((await world.executed('sync')).status).toBe(3)
+})
+
+test('--ready says what the rule found, when it goes, and how to approve it, whatever the last run was, in text and in JSON', async () => {
+  await world.executed('sync')
+  world.deliver(zillowFeed(all.slice(5)))
+  await world.executed('sync')
+  const found = '5 of 12 listings would leave the site; up to 3 may in 24 hours (limits.share)'
+  const end =
+    /5 changes held by leaving since Sat 21 Nov 12:0\d; they go by themselves on Tue 24 Nov 12:0\d if the feed still says so; now: listing-sync approve north$/
+  const told = async (): Promise<string> => {
+    const { stdout } = await world.executed('status', '--ready')
+    const { reasons } = JSON.parse((await world.executed('status', '--ready', '--format', 'json')).stdout)
+    const [{ text }] = reasons.filter(({ what }: { what: string }) => what === 'held')
+    expect(stdout.split('\n')).toContain(`north: ${text}`)
+    return text
+  }
+  const first = await told()
+  expect(first.startsWith(`${found}. `)).toBe(true)
+  expect(first).toMatch(end)
+  // Neither says anything of what is held.
+  world.deliver('')
+  await world.executed('sync')
+  rmSync(join(world.folder, 'north.xml'))
+  await world.executed('sync')
+  expect(await told()).toBe(first)
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  expect(await told()).toMatch(
+    /^5 of 12 listings .* 5 changes held .*; they were refused, so that only the feed or an approval ends them; now: /,
+  )
+})
+
+test('--ready says the same of more than it reads one by one', async () => {
+  await world.executed('sync')
+  world.deliver(zillowFeed(all.slice(5)))
+  await world.executed('sync')
+  const app = openApp(world.context)
+  const store = app.reader()
+  const many = { ...store, holds: { ...store.holds, count: () => Promise.resolve(5001) } }
+  const texts = (await readinessOf(app, many, app.config.feeds)).flatMap(({ what, text }) =>
+    what === 'held' ? [text] : [],
+  )
+  await app.close()
+  expect(texts).toEqual([
+    expect.stringMatching(
+      /^5 changes held by leaving\. 5 of 12 listings would leave the site; .* They go by themselves on Tue 24 Nov 12:0\d if the feed still says so; now: listing-sync approve north$/,
+    ),
+  ])
 })
 
 test('approve --format json: one document of what is held and what was decided, and nothing else', async () => {
@@ -486,7 +535,7 @@ test('a listing of which several facts are held counts once, wherever it is told
   expect(metrics).toContain('listing_sync_held{feed="north",rule="facts"} 7\n')
   expect(await told('status')).toMatch(/\n {2}7 changes held by facts since .*\n {2}7 held:\n( {4}update .*\n){7}$/)
   expect(JSON.parse(await told('status', '--format', 'json'))).toMatchObject({ held: { length: 7 } })
-  expect(await told('status', '--ready')).toContain('north: 7 changes held by facts since ')
+  expect(await told('status', '--ready')).toContain('(limits.share). 7 changes held by facts since ')
   expect(await told('approve', 'north', '--refuse', '--yes')).toMatch(
     /^north: 7 held\n {2}7 changes held by facts since .*\n( {4}update price, size IA.*\n){7}north: 7 refused; /,
   )

@@ -45,6 +45,19 @@ test('status, approve and every form of a report are without controls, in text a
   const [, , , , , , , status, approved] = outputs
   const held = (JSON.parse(status.stdout) as { held: { mlsNumber: string }[] }).held
   expect(held.map(({ mlsNumber }) => mlsNumber)).toContain(homes[5].mlsNumber)
+  // An example in a rule's sentence is of the feed, too.
+  await world.executed('approve', 'north', '--revoke')
+  world.deliver(feed(homes.map((one, at) => (at < 5 ? { ...one, price: one.price * 100 } : one))))
+  await world.executed('sync')
+  for (const words of [
+    ['status', '--ready'],
+    ['status', '--ready', '--format', 'json'],
+    ['runs', '--format', 'json'],
+  ]) {
+    const { stdout } = await world.executed(...words)
+    expect(stdout).toMatch(/the price of \d+ of \d+ listings would change/i)
+    expect(stdout).not.toMatch(unseen)
+  }
   // Five of each rule are shown.
   expect(approved.stdout).toContain('M1<b>|=1+1')
 })
