@@ -4,9 +4,11 @@ import { printable } from '../core/text.ts'
 import type { Reader } from '../core/intl.ts'
 import { minuteIn } from '../core/zone.ts'
 import { asking } from '../plan/guard/hold.ts'
+import type { Decision } from '../plan/guard/hold.ts'
 import { endInWords } from '../run/hold-sentences.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
-import type { Held } from '../store/store.ts'
+import { runsKept } from '../store/runs.ts'
+import type { Finding, Held, RunsReader } from '../store/store.ts'
 
 /** Something that a person may let through. */
 export type Approvable = Held & { part: NonNullable<Held['part']> }
@@ -75,6 +77,57 @@ function endOf(count: number, held: readonly Approvable[], { name, timezone, pla
   return isOfList && refused === 0 && about.confirm !== null
     ? `${end}; if the keys to the service were changed, ${wait} for you`
     : end
+}
+
+/** The same for programs, with what the rules found; times as ISO. */
+export interface HeldGroup {
+  rules: readonly string[]
+  changes: number
+  since: string
+  /** When the first of them goes by itself; null: no time lets any of them go. */
+  goesAt: string | null
+  /** A person has to end all of them, or some. */
+  asks: boolean
+  decision: Decision | null
+  /** Who decided. */
+  by: string[]
+  sentence: string
+}
+
+export function groupsOf(held: readonly Approvable[], feed: Feed, now: number, findings: Findings): HeldGroup[] {
+  const { confirm } = feed.plan.limits
+  return Array.from(byRule(held), ([rules, group]) => {
+    const decision = group[0].decision?.is ?? null
+    const clocks = group.flatMap(({ clock }) => clock ?? [])
+    const isTimed = decision === null && confirm !== null && clocks.length > 0 && rules.join() !== 'chatbot'
+    const first = clocks.reduce((one, other) => Math.min(one, other), Infinity)
+    const found = rules.flatMap((rule) => findings.get(rule) ?? []).map((one) => capital(one.found))
+    return {
+      rules,
+      changes: byListing(group).length,
+      since: new Date(sinceOf(group)).toISOString(),
+      goesAt: isTimed ? new Date(first + confirm).toISOString() : null,
+      asks: decision === null ? confirm === null || clocks.length < group.length : decision === 'refused',
+      decision,
+      by: [...new Set(group.flatMap((one) => one.decision?.by ?? []))],
+      // When they go is told as it is now: somebody may have decided since the run that found this.
+      sentence: [...found, groupInWords(rules, group, feed, now)].join('. '),
+    }
+  })
+}
+
+export const capital = (text: string): string => text[0].toUpperCase() + text.slice(1)
+
+type Findings = ReadonlyMap<string, readonly Finding[]>
+
+/** What each rule of the guard found in the last run in which it found anything. */
+export async function findingsOf(runs: RunsReader, feed: string): Promise<Findings> {
+  const found = new Map<string, readonly Finding[]>()
+  for (const { figures } of await runs.latest(feed, runsKept)) {
+    const { holds = [] } = JSON.parse(figures) as { holds?: readonly Finding[] }
+    for (const [rule, these] of Map.groupBy(holds, (one) => one.rule)) if (!found.has(rule)) found.set(rule, these)
+  }
+  return found
 }
 
 /** What is held of one listing: "delete M-1041: 101 Olive Street, Ames, for sale, $180,000; since Mon 31 Mar 02:00; gone from the feed". */

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { CommandContext } from '../app/app.ts'
-import { byListing, byRule, groupInWords, isApprovable, lineOf } from '../app/held.ts'
+import { byListing, byRule, findingsOf, groupInWords, groupsOf, isApprovable, lineOf } from '../app/held.ts'
 import type { Approvable } from '../app/held.ts'
 import { openApp } from '../app/open.ts'
 import type { FeedConfig } from '../config/config.ts'
@@ -11,6 +11,8 @@ import { minuteIn } from '../core/zone.ts'
 import { dueTimes } from '../daemon/schedule.ts'
 import { approvalLasts } from '../store/holds.ts'
 import { chosenFeeds, confirmed, wantsMore, withApp } from './command.ts'
+
+const nothingHeld = 'the guard holds nothing that could be approved'
 
 /** Homes on a page of a terminal, and those of a rule that are shown elsewhere. */
 const pageLines = 20
@@ -37,20 +39,27 @@ export function approveCommand(
       if (!isJson || !options.yes) people.write(text)
     }
     const say = (text: string): void => write(`${feed.name}: ${text}\n`)
-    const document = (
+    const { holds, runs } = app.store()
+    const now = app.runtime.clock.now()
+    /** What was done, in words, too, and until when an approval lasts. */
+    const document = async (
       decision: 'approved' | 'refused' | 'revoked' | null,
       changes: number,
       held: readonly Approvable[],
-    ): void => {
-      if (isJson) app.doors.out.document({ feed: feed.name, decision, changes, held: held.map(entryOf) }, jsonDocument)
+      message: string | null = null,
+    ): Promise<void> => {
+      if (!isJson) return
+      const groups = groupsOf(held, feed, now, held.length === 0 ? new Map() : await findingsOf(runs, feed.name))
+      const until = decision === 'approved' ? new Date(now + approvalLasts).toISOString() : null
+      const told = { feed: feed.name, decision, changes, held: held.map(entryOf), holds: groups, until, message }
+      app.doors.out.document(told, jsonDocument)
     }
-    const { holds } = app.store()
-    const now = app.runtime.clock.now()
     if (options.revoke) {
       const revoked = (await holds.decide(feed.name, null, whoIsIt(), now, null)) ?? 0
       const taken = revoked === 1 ? '1 decision is' : `${revoked} decisions are`
-      say(revoked === 0 ? 'nothing was approved or refused that could be taken back' : `${taken} taken back`)
-      document(revoked === 0 ? null : 'revoked', revoked, [])
+      const message = revoked === 0 ? 'nothing was approved or refused that could be taken back' : `${taken} taken back`
+      say(message)
+      await document(revoked === 0 ? null : 'revoked', revoked, [], message)
       return exitStatus.right
     }
     const reader = { locale: app.config.locale, timezone: feed.timezone }
@@ -75,7 +84,7 @@ export function approveCommand(
     }
     const show = async (): Promise<Approvable[]> => {
       const held = (await holds.held(feed.name, app.runtime.clock.now())).filter(isApprovable)
-      say(held.length === 0 ? 'the guard holds nothing that could be approved' : `${byListing(held).length} held`)
+      say(held.length === 0 ? nothingHeld : `${byListing(held).length} held`)
       for (const [rules, group] of byRule(held)) {
         write(`  ${groupInWords(rules, group, feed, now)}\n`)
         await showHomes(group)
@@ -92,22 +101,20 @@ export function approveCommand(
       ? `Keep these ${count} held ${otherwise}?`
       : `Let these ${count} through with the next run?`
     if (count === 0 || (!options.yes && !(await ask('approve', question, context.signal)))) {
-      document(null, 0, held)
+      await document(null, 0, held, count === 0 ? nothingHeld : null)
       return count === 0 ? exitStatus.right : exitStatus.failed
     }
     const decided = await holds.decide(feed.name, decision, whoIsIt(), app.runtime.clock.now(), fingerprint)
     if (decided === null) {
-      document(null, 0, await show())
-      throw new UserError(
-        `${feed.name}: nothing was ${decision}, as a run ended or somebody else decided meanwhile; the last list is what is held now`,
-      )
+      const message = `nothing was ${decision}, as a run ended or somebody else decided meanwhile; the last list is what is held now`
+      await document(null, 0, await show(), message)
+      throw new UserError(`${feed.name}: ${message}`)
     }
-    document(decision, decided, held)
-    say(
-      options.refuse
-        ? `${decided} refused; they stay held ${otherwise}`
-        : `${decided} approved; the next run carries them out if the feed still says so. ${lastOf(feed, now)}`,
-    )
+    const message = options.refuse
+      ? `${decided} refused; they stay held ${otherwise}`
+      : `${decided} approved; the next run carries them out if the feed still says so. ${lastOf(feed, now)}`
+    await document(decision, decided, held, message)
+    say(message)
     return exitStatus.right
   })
 }

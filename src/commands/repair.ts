@@ -20,13 +20,15 @@ export function repairCommand(
     // Standard output is for the JSON document only.
     const { out, err } = app.doors
     const people = format === 'json' ? err : out
+    let asked: RepairPlan | null = null
     const repaired = await app.repair(feed, async (plan) => {
+      asked = plan
       if (format === 'text' || !yes) people.write(planned(feed.name, plan))
       if (yes) return true
       const many = Math.min(plan.deletes, plan.allowed)
       return confirmed('repair', `Carry out ${many} ${many === 1 ? 'delete' : 'deletes'}?`, context.signal)
     })
-    if (format === 'json') out.document(documentOf(repaired), jsonDocument)
+    if (format === 'json') out.document(documentOf(repaired, asked), jsonDocument)
     else if (!repaired.refused) out.write(written(repaired))
     if (repaired.error !== null) throw new UserError(`${feed.name}: ${printable(repaired.error)}`)
     if (repaired.refused) return exitStatus.failed
@@ -79,7 +81,7 @@ const isWhole = ({ duplicates }: Repaired): boolean => duplicates.every(isRight)
 const count = (duplicates: Repaired['duplicates'], of: RepairOutcome['call']): number =>
   duplicates.flatMap(({ outcomes }) => outcomes).filter(({ call, result }) => call === of && result === 'done').length
 
-function documentOf(repaired: Repaired): object {
+function documentOf(repaired: Repaired, plan: RepairPlan | null): object {
   const { feed, chatbot, startedAt, finishedAt, duplicates, refused, error } = repaired
   return {
     version: 1,
@@ -92,5 +94,8 @@ function documentOf(repaired: Repaired): object {
     deleted: count(duplicates, 'delete'),
     created: count(duplicates, 'create'),
     listings: duplicates,
+    /** How many deletes it takes, and how many limits.share allows of them now; null: all. */
+    planned: plan?.deletes ?? 0,
+    allowed: plan !== null && plan.allowed < plan.deletes ? plan.allowed : null,
   }
 }

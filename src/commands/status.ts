@@ -30,14 +30,22 @@ export async function statusCommand(
       return ready ? exitStatus.right : exitStatus.failed
     }
     const left = await leftBehind(app)
+    const again = await restarts(app)
     const statuses = await Promise.all(
       feeds.map(async (feed) => ({
         ...(await statusOf(app, app.reader(), feed)),
-        left: left.map(({ feed: name, chatbots, holds, todo }) => ({ feed: name, chatbots, holds, todo })),
+        left,
+        /** Of the daemon, whatever the feed: null unless it is started again and again. */
+        restarts: again,
       })),
     )
     if (options.format === 'json') app.doors.out.document(statuses.length === 1 ? statuses[0] : statuses, jsonDocument)
-    else app.doors.out.write([...(await restarts(app)), ...statuses.map(written), ...left.map(leftInWords)].join('\n'))
+    else
+      app.doors.out.write(
+        [...(again === null ? [] : [restartsInWords(again)]), ...statuses.map(written), ...left.map(leftInWords)].join(
+          '\n',
+        ),
+      )
     return exitStatus.right
   })
 }
@@ -80,12 +88,14 @@ function leftInWords({ what, chatbots, holds, todo }: Awaited<ReturnType<typeof 
   return `${styleText('bold', what)}\n  left: ${listings.join(', ')}\n  ${todo}\n`
 }
 
-/** A daemon that is started again and again, as a line. */
-async function restarts(app: App): Promise<string[]> {
+/** A daemon that is started again and again; null: it is not. */
+async function restarts(app: App): Promise<{ times: number; at: string } | null> {
   const { times, at } = await app.reader().runs.starts()
-  if (times < 2) return []
-  const last = new Date(at).toISOString()
-  return [`The daemon was started ${times} times, each time after one that ended without a word; last at ${last}\n`]
+  return times < 2 ? null : { times, at: new Date(at).toISOString() }
+}
+
+function restartsInWords({ times, at }: { times: number; at: string }): string {
+  return `The daemon was started ${times} times, each time after one that ended without a word; last at ${at}\n`
 }
 
 const heldShown = 50

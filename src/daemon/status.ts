@@ -1,16 +1,25 @@
 /** How feeds are and what is wrong with them, as `status`, the pages and whatever alerts tell it. */
 import type { App } from '../app/app.ts'
-import { byListing, byRule, groupInWords, isApprovable, isWaiting, sinceOf } from '../app/held.ts'
+import {
+  byListing,
+  byRule,
+  capital,
+  findingsOf,
+  groupInWords,
+  groupsOf,
+  isApprovable,
+  isWaiting,
+  sinceOf,
+} from '../app/held.ts'
 import { lastGood } from '../app/last-good.ts'
 import { listsInWords } from '../app/lists.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import { minuteIn } from '../core/zone.ts'
 import { approvalLasts } from '../store/holds.ts'
-import { runsKept } from '../store/runs.ts'
 import { observedText } from '../report/headline.ts'
 import type { Observed } from '../report/report.ts'
-import type { Finding, Held, NumberedRun, RunsReader, StoreReader } from '../store/store.ts'
+import type { Held, NumberedRun, StoreReader } from '../store/store.ts'
 import { staleness } from './health.ts'
 import { isAlive } from './one-daemon.ts'
 import { countsInWords, endOf, isGone, underWayInWords } from './run-in-words.ts'
@@ -56,7 +65,7 @@ const mostRead = 5000
 async function waitingInWords({ holds, runs }: StoreReader, feed: FeedConfig, now: number): Promise<string[]> {
   const counted = await holds.waitingByRule(feed.name, now)
   if (counted.size === 0) return []
-  const findings = await findingsOf(runs, feed.name, [...counted.keys()])
+  const findings = await findingsOf(runs, feed.name)
   if ((await holds.count(feed.name)) > mostRead)
     return Array.from(counted, ([rule, count]) =>
       [`${count} changes held by ${rule}`, ...(findings.get(rule) ?? []).map(({ sentence }) => capital(sentence))].join(
@@ -64,29 +73,7 @@ async function waitingInWords({ holds, runs }: StoreReader, feed: FeedConfig, no
       ),
     )
   const waiting = (await holds.held(feed.name, now)).filter(isWaiting)
-  return Array.from(byRule(waiting), ([rules, held]) =>
-    // When they go is told as it is now: somebody may have decided since that run.
-    [...foundBy(rules, findings).map(capital), groupInWords(rules, held, feed, now)].join('. '),
-  )
-}
-
-const capital = (text: string): string => text[0].toUpperCase() + text.slice(1)
-
-type Findings = ReadonlyMap<string, readonly Finding[]>
-
-const foundBy = (rules: readonly string[], findings: Findings): string[] =>
-  rules.flatMap((rule) => findings.get(rule) ?? []).map(({ found }) => found)
-
-/** What each rule found in the last run in which it found anything. */
-async function findingsOf(runs: RunsReader, feed: string, rules: readonly string[]): Promise<Findings> {
-  const found = new Map<string, readonly Finding[]>()
-  if (rules.length === 0) return found
-  for (const { figures } of await runs.latest(feed, runsKept)) {
-    const { holds = [] } = JSON.parse(figures) as { holds?: readonly Finding[] }
-    for (const [rule, these] of Map.groupBy(holds, (one) => one.rule)) if (!found.has(rule)) found.set(rule, these)
-    if (rules.every((rule) => found.has(rule))) break
-  }
-  return found
+  return groupsOf(waiting, feed, now, findings).map(({ sentence }) => sentence)
 }
 
 async function staleOf(app: App, store: StoreReader, feed: FeedConfig): Promise<string | null> {
@@ -153,6 +140,8 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
     held: byListing(held).map(heldEntry),
     /** What a person may let through, by what holds it, in words. */
     heldByRule: Array.from(byRule(open), ([rules, some]) => groupInWords(rules, some, feed, now)),
+    /** The same, with what the rules found, for programs. */
+    holds: groupsOf(open, feed, now, open.length === 0 ? new Map() : await findingsOf(runs, name)),
     approvals: approvalsOf(held, timezone),
   }
 }

@@ -240,6 +240,45 @@ test('approve --format json: one document of what is held and what was decided, 
   expect(await approve('--yes')).toMatchObject({ status: 0, decision: null, changes: 0, held: [] })
 })
 
+test('approve and status --format json say all that their text does: what a rule found, when it goes, whether it asks, how long an approval lasts', async () => {
+  world.configure({ north: {} })
+  await world.executed('sync')
+  world.deliver(zillowFeed(all.slice(5)))
+  await world.executed('sync')
+  const json = async (...words: string[]) => JSON.parse((await world.executed(...words, '--format', 'json')).stdout)
+  const at = (day: number) => expect.stringMatching(new RegExp(`^2026-1[12]-${day}T12:0\\d:\\d\\d\\.\\d{3}Z$`))
+  const hold = {
+    rules: ['leaving'],
+    changes: 5,
+    since: at(21),
+    goesAt: at(24),
+    asks: false,
+    decision: null,
+    by: [],
+    sentence: expect.stringMatching(
+      /^5 of 12 listings would leave the site; up to 3 may in 24 hours \(limits\.share\)\. 5 changes held by leaving since .* on Tue 24 Nov/,
+    ),
+  }
+  expect((await json('status')).holds).toEqual([hold])
+  const approved = await json('approve', 'north', '--yes')
+  expect(approved).toMatchObject({ holds: [hold], until: at(21) })
+  expect(approved.message).toMatch(/^5 approved; .* The approval ends on Mon 21 Dec 12:0\d$/)
+  expect(await json('status')).toMatchObject({ holds: [], approvals: [{ until: approved.until }], restarts: null })
+  const by = [userInfo().username]
+  const refused = await json('approve', 'north', '--refuse', '--yes')
+  expect(refused).toMatchObject({ holds: [{ decision: 'approved', goesAt: null, asks: false, by }], until: null })
+  expect(refused.message).toBe('5 refused; they stay held until the feed says otherwise')
+  expect((await json('status')).holds).toMatchObject([{ decision: 'refused', goesAt: null, asks: true, by }])
+  expect(await json('approve', 'north', '--revoke')).toMatchObject({ message: '5 decisions are taken back' })
+  world.configure({ north: { limits: { confirm: 'never' } } })
+  expect((await json('status')).holds).toMatchObject([{ decision: null, goesAt: null, asks: true, by: [] }])
+  const app = openApp(world.context)
+  await app.store().runs.noteStart(world.clock.now())
+  await app.store().runs.noteStart(world.clock.now())
+  await app.close()
+  expect(await json('status')).toMatchObject({ restarts: { times: 2, at: at(21) } })
+})
+
 test('an approval decides nothing, and shows what is held now, if that has changed or somebody else has decided meanwhile', async () => {
   await world.executed('sync')
   world.deliver(zillowFeed(all.slice(5)))

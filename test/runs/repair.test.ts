@@ -320,6 +320,8 @@ describe('the command', () => {
       result: 'partial',
       deleted: 1,
       created: 0,
+      planned: 1,
+      allowed: null,
     })
     world.standIn.addFault({ fault: { kind: 'credentials' } })
     const failed = await world.executed('repair', 'north', '--yes', '--format', 'json')
@@ -327,6 +329,14 @@ describe('the command', () => {
     expect(JSON.parse(failed.stdout)).toMatchObject({ result: 'failed', deleted: 0 })
     expect(failed.stderr).toContain('refused the keys')
     expect((await world.executed('repair', 'nirth')).status).toBe(64)
+  })
+
+  test('--format json tells what limits.share allows of what is planned, as the text does', async () => {
+    world.configure({ north: { ...north, limits: { share: 20 } } }, listIds)
+    await loaded()
+    for (const one of [a, b, c, d]) await createAgain(one)
+    const { stdout } = await world.executed('repair', 'north', '--yes', '--format', 'json')
+    expect(JSON.parse(stdout)).toMatchObject({ deleted: 3, planned: 4, allowed: 3 })
   })
 })
 
