@@ -7,9 +7,10 @@ import { exitStatus } from '../core/exit.ts'
 import { jsonDocument, printable } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { NumberedRun } from '../store/store.ts'
-import type { Report } from '../report/report.ts'
+import { failureOf } from '../report/report.ts'
+import type { Failure, Report } from '../report/report.ts'
 import { chosenFeeds, withApp } from './command.ts'
-import { countsInWords, endInWords, endOf } from '../daemon/run-in-words.ts'
+import { countsInWords, endInWords, endOf, failureInWords, failuresIn } from '../daemon/run-in-words.ts'
 import { formOptions } from './write-reports.ts'
 import type { ReportOptions } from './write-reports.ts'
 
@@ -41,6 +42,7 @@ export function runsCommand(
         )
       found = [one]
     }
+    let failures: Failure[] = []
     if (number !== null) {
       const report = await storedReport(app.reader(), number)
       if (isReport || out !== undefined) return writeReport(app, report, number, options)
@@ -49,12 +51,13 @@ export function runsCommand(
         doors.out.document(whole, jsonDocument)
         return exitStatus.right
       }
+      failures = report === null ? failuresIn(found[0].figures).failures : Array.from(report.changes('open'), failureOf)
     }
     const told = found.map(tellable)
     if (format === 'json') doors.out.document(told, jsonDocument)
     else if (found.length === 0) doors.out.write('no run is on record\n')
     else if (number === null) doors.out.document(found, (clean) => clean.map((one) => lineOf(one, config)).join(''))
-    else doors.out.document(found[0], (clean) => whole(clean, config))
+    else doors.out.document({ run: found[0], failures }, (clean) => whole(clean, config))
     return exitStatus.right
   })
 }
@@ -105,7 +108,7 @@ function lineOf(run: NumberedRun, config: Config): string {
   return `${String(run.number).padStart(5)}  ${at}  ${printable(run.feed)}  ${run.command}: ${endInWords(run, zoneOf(config, run.feed))}${counts === '' ? '' : `; ${counts}`}\n`
 }
 
-function whole(run: NumberedRun, config: Config): string {
+function whole({ run, failures }: { run: NumberedRun; failures: Failure[] }, config: Config): string {
   const zone = zoneOf(config, run.feed)
   const { delivery, outcomes, calls } = JSON.parse(run.figures) as Record<string, unknown>
   const rows: [string, string][] = [
@@ -117,6 +120,9 @@ function whole(run: NumberedRun, config: Config): string {
     ['delivery', pairs(delivery)],
   ]
   const lines = rows.filter(([, text]) => text !== '').map(([name, text]) => `  ${name.padEnd(9)} ${text}\n`)
+  const { count } = failuresIn(run.figures)
+  if (count > 0) lines.push(`  not carried out (${count}):\n`, ...failures.map((one) => `    ${failureInWords(one)}\n`))
+  if (count > failures.length) lines.push(`    and ${count - failures.length} more, of which nothing is kept\n`)
   return `run ${run.number}: ${run.command} of ${printable(run.feed)} → chatbot ${printable(run.chatbot)}: ${run.result}\n${lines.join('')}`
 }
 

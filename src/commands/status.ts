@@ -6,6 +6,7 @@ import { systemClock } from '../core/machine.ts'
 import { jsonDocument, printable } from '../core/text.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import { readinessOf, statusOf } from '../daemon/status.ts'
+import { failureInWords } from '../daemon/run-in-words.ts'
 import type { Unready } from '../daemon/status.ts'
 import { chosenFeeds, withApp } from './command.ts'
 
@@ -123,6 +124,11 @@ function written({
       `  last ${lastRun.command}: ${lastRun.result}${lastRun.interrupted ? ', interrupted' : ''}, run ${lastRun.run}, ${lastRun.inWords}`,
     )
     if (lastRun.counts !== '') lines.push(`  changes: ${lastRun.counts}`)
+    if (lastRun.failed > 0) {
+      const left = lastRun.failed - lastRun.failures.length
+      lines.push(`  ${lastRun.failed} not carried out:`, ...lastRun.failures.map((one) => `    ${failureInWords(one)}`))
+      if (left > 0) lines.push(`    and ${left} more; all of them: listing-sync runs --run ${lastRun.run}`)
+    }
   }
   if (nextRun !== null) lines.push(`  next run: ${nextRun.local}`)
   if (list.inWords !== null) lines.push(`  ${list.inWords}`)

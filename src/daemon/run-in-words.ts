@@ -1,7 +1,9 @@
 /** Runs on record and under way, as `status` and `runs` tell them. */
 import { hostname } from 'node:os'
-import { printable } from '../core/text.ts'
+import { printable, shorten } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
+import type { Failure } from '../report/report.ts'
+import { many } from '../report/headline.ts'
 import { endedWithoutAWord } from '../store/lease.ts'
 import type { NumberedRun, RunUnderWay } from '../store/store.ts'
 
@@ -31,22 +33,49 @@ function wordless(at: number, timezone: string): string {
 }
 
 const names = {
-  create: 'created',
-  update: 'updated',
-  delete: 'deleted',
-  adopt: 'adopted',
-  forget: 'forgotten',
-  hold: 'kept back',
-  reject: 'rejected',
-  unchanged: 'unchanged',
+  create: ['create', 'created'],
+  update: ['update', 'updated'],
+  delete: ['delete', 'deleted'],
+  adopt: ['adoption', 'adopted'],
+  forget: ['forget', 'forgotten'],
+}
+const others = { hold: 'kept back', reject: 'rejected', unchanged: 'unchanged' }
+
+/**
+ * "2 created, 218 unchanged" of the figures of a run or, where not all was carried out, "planned 2 creates; done 1, failed 1; 218
+ * unchanged"; '': they tell nothing.
+ */
+export function countsInWords(figures: string): string {
+  const { counts = {}, outcomes } = JSON.parse(figures) as Record<'counts' | 'outcomes', Figures | undefined>
+  const some = <Word>(words: Record<string, Word>): [number, Word][] =>
+    Object.entries(words).flatMap(([kind, word]) => ((counts[kind] ?? 0) > 0 ? [[counts[kind], word]] : []))
+  const plan = some(names)
+  const rest = some(others).map(([count, word]) => `${count} ${word}`)
+  // Of a run of an older version it is not known what came of it.
+  if (outcomes === undefined || outcomes['done'] >= plan.reduce((sum, [count]) => sum + count, 0))
+    return [...plan.map(([count, [, did]]) => `${count} ${did}`), ...rest].join(', ')
+  const results = ['done', 'failed', 'unknown', 'skipped'].filter((name) => name === 'done' || outcomes[name] > 0)
+  return [
+    `planned ${plan.map(([count, [noun]]) => many(count, noun)).join(', ')}`,
+    results.map((name) => `${name} ${outcomes[name]}`).join(', '),
+    ...(rest.length > 0 ? [rest.join(', ')] : []),
+  ].join('; ')
 }
 
-/** "2 created, 218 unchanged" of the figures of a run; '': they tell nothing. What was planned, carried out or not. */
-export function countsInWords(figures: string): string {
-  const { counts = {} } = JSON.parse(figures) as { counts?: Record<string, number> }
-  return Object.entries(names)
-    .flatMap(([kind, word]) => ((counts[kind] ?? 0) > 0 ? [`${counts[kind]} ${word}`] : []))
-    .join(', ')
+type Figures = Record<string, number>
+
+/** What failed first, and how much did, of the figures of a run. */
+export function failuresIn(figures: string): { failures: Failure[]; count: number } {
+  const { failures = [], outcomes } = JSON.parse(figures) as {
+    failures?: Failure[]
+    outcomes?: Record<'failed' | 'unknown', number>
+  }
+  return { failures, count: (outcomes?.failed ?? 0) + (outcomes?.unknown ?? 0) }
+}
+
+/** "create M-1041 failed: City is not served". */
+export function failureInWords({ mlsNumber, kind, result, error }: Failure): string {
+  return `${kind} ${printable(mlsNumber)} ${result}: ${shorten(printable(error ?? 'no message'), 500)}`
 }
 
 /** A run on another machine of which nothing was heard for so long, in milliseconds, is taken for dead. */

@@ -22,7 +22,7 @@ import type { Observed } from '../report/report.ts'
 import type { Held, NumberedRun, StoreReader } from '../store/store.ts'
 import { staleness } from './health.ts'
 import { isAlive } from './one-daemon.ts'
-import { countsInWords, endOf, isGone, underWayInWords } from './run-in-words.ts'
+import { countsInWords, endOf, failuresIn, isGone, underWayInWords } from './run-in-words.ts'
 import { dueTimes } from './schedule.ts'
 
 /** Something that is wrong; `feed` null: it concerns them all. */
@@ -122,6 +122,9 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
       run: lastRun.number,
       inWords: endOf(lastRun, timezone),
       counts: countsInWords(lastRun.figures),
+      /** What was tried and not carried out, or nobody knows: the first few, and how many there are. */
+      failures: failuresIn(lastRun.figures).failures,
+      failed: failuresIn(lastRun.figures).count,
       command: lastRun.command,
       startedAt: iso(lastRun.startedAt),
       finishedAt: iso(lastRun.finishedAt),

@@ -5,6 +5,7 @@
 import type { ChangeKind } from '../plan/change.ts'
 import type { RejectRow } from '../workspace/workspace.ts'
 import { withoutValues } from './headline.ts'
+import { isOpen } from './report.ts'
 import type { Report, ReportedChange } from './report.ts'
 
 /** Most changes of one kind, and most failures, that are shown; the JSON form shows all. What only adds needs fewer. */
@@ -54,11 +55,6 @@ export function collectLists(report: Report): Collected {
 /** Another feed has the listing, so that nothing is to be told of it here. */
 export function isElsewhere({ kind, cause }: ReportedChange): boolean {
   return cause === 'other-feed' && kind === 'hold'
-}
-
-/** It was tried and not carried out, or nobody knows. */
-export function isOpen({ outcome }: ReportedChange): boolean {
-  return outcome?.result === 'failed' || outcome?.result === 'unknown'
 }
 
 /** Problems of rejects, the most frequent first. */

@@ -1,7 +1,7 @@
 /** The report as one JSON document, for programs: the keys that docs/reports.md lists, one list item a line. */
 import type { FieldChange } from '../core/compare-listings.ts'
 import { escapeUnseen, minuteOf } from '../core/text.ts'
-import { buffer } from './report.ts'
+import { buffer, failureOf, isOpen } from './report.ts'
 import type { Report, Buffered, Observed, ReportForm, ReportedChange } from './report.ts'
 
 export function jsonForm(): ReportForm {
@@ -18,7 +18,7 @@ const write: ReportForm['write'] = async (report, output) => {
     const { outcomes, calls } = report.applied
     await buffered.add(`,\n  "outcomes": ${json(pick(outcomes, 'done', 'failed', 'unknown', 'skipped'))}`)
     await buffered.add(`,\n  "calls": ${json(pick(calls, 'create', 'update', 'delete', 'list'))}`)
-    await writeList('failures', failures(report.changes()), (failure) => failure, buffered)
+    await writeList('failures', failures(report.changes()), failureOf, buffered)
   }
   if (report.observed) await buffered.add(`,\n  "observed": ${json(observedOf(report.observed))}`)
   // Beside the contract's keys, and only where the configuration asks for it.
@@ -89,11 +89,7 @@ function fieldOf(change: FieldChange) {
 }
 
 function* failures(changes: Iterable<ReportedChange>) {
-  for (const { mlsNumber, kind, outcome } of changes) {
-    if (outcome?.result === 'failed' || outcome?.result === 'unknown') {
-      yield { mlsNumber, kind, result: outcome.result, error: outcome.error }
-    }
-  }
+  for (const change of changes) if (isOpen(change)) yield change
 }
 
 function json(value: unknown): string {

@@ -1,5 +1,9 @@
-/** What the store keeps of a run's report: the first changes of each kind, so that any form of it can be had later. */
+/**
+ * What the store keeps of a run's report, so that any form of it can be had later: the first changes of each kind, and of those that
+ * were not carried out also the others.
+ */
 import { many, shownKinds } from './headline.ts'
+import { isOpen } from './report.ts'
 import type { Report, ReportedChange, ReportedHold } from './report.ts'
 
 /** Most characters of JSON that are kept of the changes of one kind, and of the rejects. */
@@ -14,8 +18,13 @@ export type KeptReport = Omit<Report, 'changes' | 'rejects' | 'holds'> & {
 
 export function keptReport(whole: Report): KeptReport {
   const { holds, notes, ...rest } = whole
+  const open = first(whole.changes('open'))
   const kept = {
-    changes: shownKinds.flatMap((kind) => first(whole.changes(kind))),
+    changes: shownKinds.flatMap((kind) => {
+      const some = first(whole.changes(kind))
+      const known = new Set(some.map(({ mlsNumber }) => mlsNumber))
+      return [...some, ...open.filter((one) => one.kind === kind && !known.has(one.mlsNumber))]
+    }),
     rejects: first(whole.rejects()),
     holds: holds.map(({ keys, ...hold }) => ({ ...hold, keys: first(keys()) })),
   }
@@ -51,7 +60,8 @@ export function revivedReport({ changes, rejects, holds, ...report }: KeptReport
   return {
     ...report,
     holds: holds.map(({ keys, ...hold }) => ({ ...hold, keys: () => keys })),
-    changes: (kind) => (kind === undefined ? changes : changes.filter((change) => change.kind === kind)),
+    changes: (which) =>
+      which === undefined ? changes : changes.filter((one) => (which === 'open' ? isOpen(one) : one.kind === which)),
     rejects: () => rejects,
   }
 }

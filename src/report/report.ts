@@ -44,6 +44,23 @@ export interface ReportedChange {
   readonly outcome: Outcome | null
 }
 
+/** It was tried and not carried out, or nobody knows. */
+export function isOpen({ outcome }: ReportedChange): boolean {
+  return outcome?.result === 'failed' || outcome?.result === 'unknown'
+}
+
+/** What programs are told of such a change. */
+export interface Failure {
+  readonly mlsNumber: string
+  readonly kind: ChangeKind
+  readonly result: OutcomeResult
+  readonly error: string | null
+}
+
+export function failureOf({ mlsNumber, kind, outcome }: ReportedChange): Failure {
+  return { mlsNumber, kind, result: outcome!.result, error: outcome!.error }
+}
+
 /** An accident that holds changes back. */
 export interface ReportedHold {
   readonly rule: RuleName
@@ -154,8 +171,8 @@ export interface Report {
   notes: string[]
   /** The accidents that hold something. */
   holds: ReportedHold[]
-  /** In plan order; of one kind, where one is named. */
-  changes(kind?: ChangeKind): Iterable<ReportedChange>
+  /** In plan order; of one kind, where one is named; `open`: those that were tried and not carried out, or nobody knows. */
+  changes(which?: ChangeKind | 'open'): Iterable<ReportedChange>
   rejects(): Iterable<RejectRow>
   /** null in a dry run. */
   applied: { outcomes: Record<OutcomeResult, number>; calls: Calls } | null

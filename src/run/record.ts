@@ -8,6 +8,8 @@ import { ServiceError, UserError } from '../core/errors.ts'
 import type { Change } from '../plan/change.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
 import { keptReport } from '../report/kept.ts'
+import { failureOf } from '../report/report.ts'
+import type { Failure } from '../report/report.ts'
 import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
 import { keepList } from './look.ts'
@@ -147,6 +149,7 @@ async function record(
       delivery: { ...delivery, reasons: delivery.reasons.slice(0, 5) },
       remote: { listings: report.remote.listings, complete: report.remote.complete },
       observed: report.observed,
+      failures: failuresOf(report),
       // A later run may say nothing of what this one held.
       holds: guarded?.findings,
       // Complete, and not held whole: the metrics tell the age of the last such delivery.
@@ -171,6 +174,17 @@ async function record(
   if (isLikeOurs && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
     await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
   await recordDelivery(feed, { store, workspace }, report, prepared, applied, letGo.holds > 0)
+}
+
+/** Failed changes of which `status` tells; the report that is kept has the others. */
+const failuresShown = 5
+
+function failuresOf(report: Report): Failure[] | undefined {
+  const { failed = 0, unknown = 0 } = report.applied?.outcomes ?? {}
+  if (failed + unknown === 0) return undefined
+  const some: Failure[] = []
+  for (const change of report.changes('open')) if (some.push(failureOf(change)) === failuresShown) break
+  return some
 }
 
 /** Changes that the service confirmed wholly. */

@@ -81,7 +81,7 @@ export function reportOf(
       numbers: trip.numbers,
       keys: () => keysHeldBy(trip, workspace),
     })),
-    changes: (kind) => reportedChanges(workspace, past.moment, kind),
+    changes: (which) => reportedChanges(workspace, past.moment, which),
     rejects: () => workspace.rejects(),
   }
 }
@@ -98,11 +98,14 @@ function lateNote(left: number): string {
 }
 
 /** What a listing is created with is read only now, as a plan of a million creates need not hold it. */
-function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKind): Generator<ReportedChange> {
+function* reportedChanges(
+  workspace: Workspace,
+  moment: Moment,
+  which?: ChangeKind | 'open',
+): Generator<ReportedChange> {
   const { now, today } = moment
-  for (const { change, weighed, remembered, outcome } of only === undefined
-    ? workspace.changes()
-    : workspace.changes(only)) {
+  const all = which === undefined ? workspace.changes() : which === 'open' ? workspace.open() : workspace.changes(which)
+  for (const { change, weighed, remembered, outcome } of all) {
     const { kind, cause, mlsNumber, why } = change
     const held = change.kind === 'hold' ? change.held : null
     let fields = fieldsOf(change)

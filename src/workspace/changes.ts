@@ -135,6 +135,9 @@ export function createPlan(
       const rows = kind === undefined ? walk(isChange) : walk('kind = ?', kind)
       for (const row of rows) yield stored(row) as Stored<OfKind<Kind>>
     },
+    *open(): Generator<Stored> {
+      for (const row of walk("result IN ('failed', 'unknown')")) yield stored(row)
+    },
     *pairs(): ReturnType<Workspace['pairs']> {
       pair()
       const page = database.prepare<[number], PairRow>(onlyPairs)

@@ -90,6 +90,8 @@ export interface Workspace {
    * proof in the rows of this workspace.
    */
   changes(): Iterable<Stored>
+  /** Those that were tried and not carried out, or nobody knows. */
+  open(): Iterable<Stored>
   changes<Kind extends ChangeKind>(kind: Kind): Iterable<Stored<OfKind<Kind>>>
   /**
    * Pairs deletes with creates of something new at the same home, each with one: they are one listing under another MLSNumber. What is

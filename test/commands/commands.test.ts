@@ -677,3 +677,46 @@ describe('the first line of a report', () => {
     expect(await first('sync', 'south')).toBe('nothing to change')
   })
 })
+
+describe('of a run that did not carry out all, status and runs tell', () => {
+  const refused = (mlsNumber: string): void =>
+    world.standIn.addFault({
+      operations: ['Create'],
+      mlsNumber,
+      fault: { kind: 'refuse', message: 'No barns' },
+    })
+  const text = async (...words: string[]): Promise<string> => (await world.executed(...words)).stdout
+
+  test('what was planned and what came of it, and the first that failed, with why and how to see all', async () => {
+    for (const { mlsNumber } of all.slice(0, 7)) refused(mlsNumber)
+    await world.executed('sync')
+    const planned = 'planned 12 creates; done 5, failed 7'
+    const status = await text('status')
+    expect(status).toContain(`\n  changes: ${planned}\n  7 not carried out:\n`)
+    expect(status.match(/\n {4}create IA\d+ failed: .*No barns/g)).toHaveLength(5)
+    expect(status).toContain('\n    and 2 more; all of them: listing-sync runs --run 1\n')
+    expect(await text('runs')).toContain(`; ${planned}\n`)
+    const one = await text('runs', '--run', '1')
+    expect(one).toContain(`\n  changes   ${planned}\n`)
+    expect(one.split('  not carried out (7):\n')[1].match(/ {4}create IA\d+ failed: .*No barns\n/g)).toHaveLength(7)
+    const { lastRun } = JSON.parse(await text('status', '--format', 'json'))
+    const [{ mlsNumber }] = all
+    expect(lastRun).toMatchObject({ counts: planned, failed: 7, failures: { length: 5 } })
+    expect(lastRun.failures).toContainEqual({
+      mlsNumber,
+      kind: 'create',
+      result: 'failed',
+      error: expect.stringContaining('barns'),
+    })
+    world.standIn.clearFaults()
+    world.deliver(zillowFeed(all.slice(7)))
+    await world.executed('sync')
+    expect(await text('status')).toContain('\n  changes: 5 unchanged\n')
+  })
+
+  test('what was left for the next run', async () => {
+    world.configure({ north: { deadline: '1s' } }, { rate: 2 })
+    await world.executed('sync')
+    expect(await text('status')).toMatch(/\n {2}changes: planned 12 creates; done \d, skipped \d+\n/)
+  })
+})

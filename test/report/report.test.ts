@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { htmlForm } from '../../src/report/html.ts'
 import { jsonForm } from '../../src/report/json.ts'
 import { markdownForm } from '../../src/report/markdown.ts'
+import { keptReport, revivedReport } from '../../src/report/kept.ts'
 import type { Report, ReportedChange } from '../../src/report/report.ts'
 import { textForm } from '../../src/report/text.ts'
 import { readReport as read, render, unseen } from '../contract/report-form.ts'
@@ -129,6 +130,21 @@ test('the first line says that something is held also where no change of this ru
   expect(await render(forms.txt, report)).toMatch(
     /: nothing to change now; something is held, waiting for time or for you: listing-sync approve north\n/,
   )
+})
+
+test('of a run on record the store keeps what failed, also behind the changes that it has room for', () => {
+  const report = read('partial')
+  const [some] = report.changes('create')
+  const rows = Array.from({ length: 1000 }, (_, at): ReportedChange => {
+    const failed = { result: 'failed', error: 'Not served' } as const
+    return { ...some, mlsNumber: `B-${at}`, why: 'x'.repeat(1000), outcome: at % 900 === 0 ? failed : null }
+  })
+  report.changes = (which) =>
+    which === 'open' ? rows.filter(({ outcome }) => outcome !== null) : which === 'create' ? rows : []
+  const kept = keptReport({ ...report, counts: { ...report.counts, create: rows.length } })
+  const again = revivedReport(JSON.parse(JSON.stringify(kept)))
+  expect(Array.from(again.changes('open'), ({ mlsNumber }) => mlsNumber)).toEqual(['B-0', 'B-900'])
+  expect(kept.changes.length).toBeLessThan(500)
 })
 
 describe('very many rows', () => {
