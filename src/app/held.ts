@@ -7,7 +7,6 @@ import { asking } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
 import { endInWords } from '../run/hold-sentences.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
-import { runsKept } from '../store/runs.ts'
 import type { Finding, Held, RunsReader } from '../store/store.ts'
 
 /** Something that a person may let through. */
@@ -118,12 +117,15 @@ export function groupsOf(held: readonly Approvable[], feed: Feed, now: number, f
 
 export const capital = (text: string): string => text[0].toUpperCase() + text.slice(1)
 
+/** Each whole run says anew what its rules find: so many after it that failed are seldom, and a probe asks every few seconds. */
+const runsLookedAt = 50
+
 type Findings = ReadonlyMap<string, readonly Finding[]>
 
 /** What each rule of the guard found in the last run in which it found anything. */
 export async function findingsOf(runs: RunsReader, feed: string): Promise<Findings> {
   const found = new Map<string, readonly Finding[]>()
-  for (const { figures } of await runs.latest(feed, runsKept)) {
+  for (const { figures } of await runs.latest(feed, runsLookedAt)) {
     const { holds = [] } = JSON.parse(figures) as { holds?: readonly Finding[] }
     for (const [rule, these] of Map.groupBy(holds, (one) => one.rule)) if (!found.has(rule)) found.set(rule, these)
   }

@@ -86,7 +86,7 @@ async function decideAll(chunk: readonly Situation[], inputs: PlanInputs, settin
   return decisions.map((decision, i) => decision ?? decideOn(chunk[i]))
 }
 
-function count(facts: PlanFacts, { one, changes, duplicates }: Decision, { feed, remote }: PlanSettings): void {
+function count(facts: PlanFacts, { one, duplicates }: Decision, { feed, remote }: PlanSettings): void {
   const { row, delivered, shown, ours, notes } = one
   const { counted } = one.history
   // What an incomplete list lacks may be there all the same.
@@ -98,7 +98,6 @@ function count(facts: PlanFacts, { one, changes, duplicates }: Decision, { feed,
   if (counted.some(isFact)) facts.counted.changed++
   facts.duplicates += duplicates
   for (const note of notes) if (note.op === 'kept') facts.driftKept++
-  for (const { cause } of changes) if (cause === 'mapping') facts.mappingUpdates++
 }
 
 /** What the walk counts, for the guard and the report. */
@@ -113,8 +112,6 @@ const noFacts = () => ({
   strange: 0,
   /** Listings edited on the service that stay so (`drift: keep`). */
   driftKept: 0,
-  /** Of the changes, how many are due to a new mapping or preset version alone. */
-  mappingUpdates: 0,
 })
 
 export type PlanFacts = ReturnType<typeof noFacts>
