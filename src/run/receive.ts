@@ -158,6 +158,7 @@ async function read(
   let endsLater = false
   const leftOut = imagesCount()
   const unread = unreadCount()
+  let skipped = 0
   const known = await tools.store.snapshot.knownRecords(feed.chatbot, feed.name, mapping.version)
   /** One step; returns whether the time went as far. */
   async function take(records: readonly RawRecord[], context: string): Promise<boolean> {
@@ -176,6 +177,7 @@ async function read(
     let next = 0
     for (const { raw, ids } of looked) {
       if (countSeen(ids, workspace, summary)) {
+        skipped++
         ending.seen(ids[ids.length - 1])
         continue
       }
@@ -233,13 +235,14 @@ async function read(
   const pending =
     mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary, reasons.size === 0) : 0
   const { doubt = null } = source.end()
+  const ofRead = [...leftOut.notes(), ...unread.notes(), ...looks.doubled.notes(), ...looks.marks.notes()]
+  const others =
+    skipped === 1 ? '1 record that is as in the last run was' : `${skipped} records that are as in the last run were`
   const notes = [
     ...(live?.notes ?? []),
     ...joins.notes,
-    ...leftOut.notes(),
-    ...unread.notes(),
-    ...looks.doubled.notes(),
-    ...looks.marks.notes(),
+    // Fewer than in the last run would read as if the feed had been put right.
+    ...ofRead.map((note) => (skipped === 0 ? note : `${note}; ${others} not read and not counted`)),
   ]
   if (pending > 0) {
     const said = pending === 1 ? '1 MLSNumber' : `${pending} MLSNumbers`
@@ -555,8 +558,6 @@ function imagesCount() {
     const images = total === 1 ? '1 image' : `${total} images`
     const of = listings === 1 ? '1 listing' : `${listings} listings`
     const where = [...hosts].map(([host, times]) => `${host} ${times}`).join(', ')
-    return [
-      `imagesNotFrom: ${images} of ${of} left out (${where}); records that are as in the last run were not read and are not counted`,
-    ]
+    return [`imagesNotFrom: ${images} of ${of} left out (${where})`]
   }
 }
