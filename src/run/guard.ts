@@ -103,12 +103,11 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     )
   const { resting } = plan.untold
   if (isWhole && resting > 0) notes.push(restingSentence(resting, feed.name))
-  const { held, heldInPart, fresh, stillNameless, ...figures } = counted
+  const { held, heldInPart, fresh, stillNameless, digest } = counted
   const approvable = stillHeld + (isWhole ? held : fresh) + nameless + stillNameless
   const isClockLeft = past.clocks.size > 0 && stillHeld > 0
   const goes = isClockLeft || [...holding.values()].some(({ clock }) => clock !== null)
   return {
-    ...figures,
     held: isWhole ? held + stillHeld : Math.max(held, stillHeld),
     inBrief: {
       whole: approvable - heldInPart,
@@ -119,6 +118,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     letGo: (verb) => [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about)),
     conflicts: counted.conflicts + plan.untold.nameless + (isIncomplete ? 1 : 0) + (others.rival === null ? 0 : 1),
     counts,
+    digest,
     trips,
     sentences,
     findings: trips.map((trip) => ({
