@@ -78,7 +78,8 @@ function aside(report: Report): string[] {
   const held = inPart > 0 ? [...some, `${inPart} ${whole > 0 ? '' : 'held '}in part`] : some
   if (held.length > 0 || result === 'held') {
     const what = listed(held) || 'something is held'
-    parts.push(`${what}, waiting ${goes ? 'for time or ' : ''}for you: listing-sync approve ${printable(feed)}`)
+    const waits = goes === null ? '' : `, waiting ${goes ? 'for time or ' : ''}for you`
+    parts.push(`${what}${waits}: listing-sync approve ${printable(feed)}`)
   }
   if (others > 0) parts.push(parts.length > 0 ? `${others} more held for other reasons` : `${others} held`)
   const isSaid = delivery.listings === 0 && delivery.rejects > 0

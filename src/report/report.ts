@@ -79,8 +79,8 @@ export interface HeldInBrief {
   /** What `approve` shows: changes that are held whole, those of earlier runs among them, and those that go on in part. */
   readonly whole: number
   readonly inPart: number
-  /** Some of that goes by itself if the feed goes on saying so; else a person ends all of it. */
-  readonly goes: boolean
+  /** Some of that goes by itself if the feed goes on saying so; else a person ends all of it. null: this run can't tell. */
+  readonly goes: boolean | null
   /** What waits for anything else; without what another feed has. */
   readonly others: number
 }

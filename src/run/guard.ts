@@ -112,7 +112,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     inBrief: {
       whole: approvable - heldInPart,
       inPart: heldInPart,
-      goes: goes && limits.confirm !== null,
+      goes: isWhole || stillHeld === 0 ? goes && limits.confirm !== null : null,
       others: counted.others,
     },
     letGo: (verb) => [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about)),

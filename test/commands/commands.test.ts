@@ -611,14 +611,10 @@ describe('the first line of a report', () => {
     world.deliver(zillowFeed(all.slice(5)))
     await world.executed('sync')
     world.deliver('')
-    expect(await first('sync')).toBe(
-      `nothing changed now; 5 held, waiting for time or for you: ${approve}; 7 more held for other reasons`,
-    )
+    expect(await first('sync')).toBe(`nothing changed now; 5 held: ${approve}; 7 more held for other reasons`)
     expect(await shown()).toBe('5 held')
     world.deliver(zillowFeed(all.slice(3, 10).map((one, at) => (at < 2 ? one : dear(one)))))
-    expect(await first('backfill')).toBe(
-      `nothing changed now; 10 held, waiting for time or for you: ${approve}; 2 more held for other reasons`,
-    )
+    expect(await first('backfill')).toBe(`nothing changed now; 10 held: ${approve}; 2 more held for other reasons`)
     expect(await shown()).toBe('10 held')
   })
 
@@ -627,7 +623,7 @@ describe('the first line of a report', () => {
     world.deliver(zillowFeed(all.slice(5)))
     await world.executed('sync')
     world.deliver(zillowFeed(all.map((one, at) => (at < 5 ? one : dear(one)))).replace(zillowEnd, ''))
-    expect(await first('sync')).toContain(`; 12 held, waiting for time or for you: ${approve}`)
+    expect(await first('sync')).toContain(`; 12 held: ${approve}`)
     expect(await shown()).toBe('12 held')
   })
 
