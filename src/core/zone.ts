@@ -33,6 +33,12 @@ export function offsetAt(instant: number, timezone: string): number {
   return Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute) - Math.floor(instant / 60_000) * 60_000
 }
 
+/** The instant at which the clocks of a zone show what those of UTC show at `shown`. Throws `RangeError` for an unknown zone. */
+export function instantShown(shown: number, timezone: string): number {
+  // The first guess may lie on the other side of a clock change; the second is right.
+  return shown - offsetAt(shown - offsetAt(shown, timezone), timezone)
+}
+
 /** Local time as "Thu 3 Apr 02:00". Throws `RangeError` for an unknown zone. */
 export function minuteIn(timezone: string, instant: number): string {
   if (isUtc(timezone, instant)) {

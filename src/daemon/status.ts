@@ -98,6 +98,7 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
     return { mlsNumber, kind, why, since: iso(since), hours: Math.floor((now - since) / 3_600_000) }
   }
   const lastRun = await runs.last(name)
+  const { failures, count: failed } = failuresIn(lastRun?.figures ?? '{}')
   const begun = await runs.underWay(name)
   const { schedule, timezone } = feed
   const next = schedule === null ? null : dueTimes({ expression: schedule, timezone }).next(now)
@@ -123,8 +124,8 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
       inWords: endOf(lastRun, timezone),
       counts: countsInWords(lastRun.figures),
       /** What was tried and not carried out, or nobody knows: the first few, and how many there are. */
-      failures: failuresIn(lastRun.figures).failures,
-      failed: failuresIn(lastRun.figures).count,
+      failures,
+      failed,
       command: lastRun.command,
       startedAt: iso(lastRun.startedAt),
       finishedAt: iso(lastRun.finishedAt),

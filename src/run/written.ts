@@ -1,5 +1,5 @@
 /** When a delivery says that it was written. */
-import { minuteIn, offsetAt } from '../core/zone.ts'
+import { instantShown, minuteIn } from '../core/zone.ts'
 import type { Written } from '../feed/format/format.ts'
 import { dateReader, instantOf } from '../feed/mapping/converters/date.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
@@ -28,7 +28,7 @@ export function writtenOf(
     const [, year, month, day, hour = '00', minute = '00', second = '00', zone] = found
     const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${zoneOf(zone)}`)
     if (!Number.isNaN(at) && zone !== undefined) return { by: 'document', at, within: 0 }
-    if (!Number.isNaN(at)) return { by: 'document', at: shownAt(at, timezone), within: daylightSaving }
+    if (!Number.isNaN(at)) return { by: 'document', at: instantShown(at, timezone), within: daylightSaving }
   }
   const date = said === null ? null : dateReader(dates)(said.trim())
   if (date !== null) {
@@ -53,11 +53,6 @@ export function olderThan(
     return null
   if (written.at + written.within >= last.at) return null
   return { written: minuteIn(timezone, written.at), last: minuteIn(timezone, last.at) }
-}
-
-/** The instant at which the clocks of a zone show what those of UTC show at `shown`. */
-function shownAt(shown: number, timezone: string): number {
-  return shown - offsetAt(shown - offsetAt(shown, timezone), timezone)
 }
 
 function zoneOf(zone: string | undefined): string {

@@ -90,9 +90,9 @@ export interface Workspace {
    * proof in the rows of this workspace.
    */
   changes(): Iterable<Stored>
+  changes<Kind extends ChangeKind>(kind: Kind): Iterable<Stored<OfKind<Kind>>>
   /** Those that were tried and not carried out, or nobody knows. */
   open(): Iterable<Stored>
-  changes<Kind extends ChangeKind>(kind: Kind): Iterable<Stored<OfKind<Kind>>>
   /**
    * Pairs deletes with creates of something new at the same home, each with one: they are one listing under another MLSNumber. What is
    * forgotten is paired with what no delete is. A delete that waits for the end of its grace waits no more then: its home is not

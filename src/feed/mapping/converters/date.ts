@@ -3,7 +3,7 @@
  * (`Thu, 21 Feb 2019 23:40:21 GMT`); any other name is a pattern of YYYY YY MMMM MMM MM M DD D HH H hh h mm ss A and literal text.
  */
 import { daysBetween } from '../../../core/listing.ts'
-import { offsetAt } from '../../../core/zone.ts'
+import { instantShown } from '../../../core/zone.ts'
 import type { RecordNode } from '../../format/format.ts'
 import { saysNothing } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
@@ -119,10 +119,7 @@ export function dayOf({ year, month, day }: Written): string {
 /** The instant (milliseconds) of a day and minutes in a time zone (IANA name), or by the written offset. */
 export function instantOf(date: Written, minutes: number, timezone: string): number {
   const asUtc = Date.UTC(date.year, date.month - 1, date.day, 0, minutes)
-  if (date.offset !== null) return asUtc - date.offset * 60_000
-  // The first guess may lie on the other side of a clock change; the second is right.
-  const guess = asUtc - offsetAt(asUtc, timezone)
-  return asUtc - offsetAt(guess, timezone)
+  return date.offset === null ? instantShown(asUtc, timezone) : asUtc - date.offset * 60_000
 }
 
 /**
