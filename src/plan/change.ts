@@ -218,7 +218,7 @@ export type Bookkeeping =
   /** How the service shows what we sent: a later change of it is drift. */
   | { op: 'baseline'; key: string; hash: string }
   /** `kept`, not for the store either: it was edited on the service, and stays so (`drift: keep`). */
-  | { op: 'forget-flight' | 'absent' | 'returned' | 'undecided' | 'kept'; key: string }
+  | { op: 'forget-flight' | 'absent' | 'returned' | 'still-there' | 'undecided' | 'kept'; key: string }
 
 /** A change with what is remembered of its MLSNumber. */
 export interface Planned {

@@ -25,6 +25,8 @@ export function decide(one: Case): Decision {
   const wanted = wantedListings(one)
   const changes = changesOf(one, wanted)
   if (history.absence !== null && (seen || delivered.length > 0)) notes.push({ op: 'returned', key })
+  const isThere = seen || delivered.some(({ kind }) => kind !== 'removal' && kind !== 'filtered')
+  if (isThere && history.holds.some(({ part }) => part === 'delete')) notes.push({ op: 'still-there', key })
   const listings = delivered.filter(({ kind }) => kind === 'listing').length + (seen ? 1 : 0)
   const isUnchanged = wanted.length > 0 && changes.length === 0
   return { one, changes, isUnchanged, duplicates: listings - wanted.length }

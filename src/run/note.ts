@@ -29,10 +29,10 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   let entries: Bookkeeping[] = []
   for (const entry of workspace.bookkeeping()) {
     if (entries.push(entry) < batchSize) continue
-    await write(feed, tools, plan, entries, now)
+    await write(feed, tools, plan, guarded, entries, now)
     entries = []
   }
-  await write(feed, tools, plan, entries, now)
+  await write(feed, tools, plan, guarded, entries, now)
   // A backfill notes no absence: the next run does, as if the record had come then.
   if (deletes && notesKeyless && keyless.some(({ notedAt }) => notedAt === null)) {
     const noted = keyless.map((record) => ({ ...record, notedAt: record.notedAt ?? now }))
@@ -125,12 +125,13 @@ async function write(
   { name, chatbot, mapping }: Feed,
   { store: { snapshot, history }, workspace }: Writers,
   { policy }: Plan,
+  { isOlder }: Prepared['guarded'],
   entries: Bookkeeping[],
   now: number,
 ): Promise<void> {
   const all = <Op extends Bookkeeping['op']>(op: Op) =>
     entries.filter((entry): entry is Extract<Bookkeeping, { op: Op }> => entry.op === op)
-  const keysOf = (op: 'forget-flight' | 'absent' | 'returned') =>
+  const keysOf = (op: 'forget-flight' | 'absent' | 'returned' | 'still-there') =>
     entries.flatMap((entry) => (entry.op === op ? entry.key : []))
   const touches = all('touch').map(({ snapshot: id, position }) => {
     const { content, raw, parts, home, moving, movesAt } = workspace.deliveredAt(position)
@@ -142,5 +143,7 @@ async function write(
   await snapshot.forget(chatbot, keysOf('forget-flight'), null)
   // What is planned again without a word of this delivery did not come back in it.
   const returned = keysOf('returned').filter((key) => policy.saysItself(key))
-  await history.noteAbsences(chatbot, name, { absent: keysOf('absent'), returned }, now)
+  // An older delivery has what left since as a matter of course.
+  const stillThere = isOlder ? [] : keysOf('still-there').filter((key) => policy.saysItself(key))
+  await history.noteAbsences(chatbot, name, { absent: keysOf('absent'), returned, stillThere }, now)
 }

@@ -202,11 +202,14 @@ export interface HistoryReader {
 
 /** The absences of listings from deliveries are written here; the rest by `Ledger` and `Holds`. */
 export interface AbsenceNotes extends HistoryReader {
-  /** Counts one more absence of listings, and ends those of listings that came back. */
+  /**
+   * Counts one more absence of listings, and ends those of listings that came back. Held deletes of listings that are still there
+   * begin their clock again: a delivery that is not believed leaves them held.
+   */
   noteAbsences(
     chatbot: string,
     feed: string,
-    keys: { absent: readonly string[]; returned: readonly string[] },
+    keys: { absent: readonly string[]; returned: readonly string[]; stillThere: readonly string[] },
     now: number,
   ): Promise<void>
   /** Drops the absences that were not noted at `now`: they did not go on. */

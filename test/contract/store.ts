@@ -751,15 +751,20 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       it('counts absences of a feed from a chatbot, until they end or are not noted again', async () => {
         const noted = async (...of: Parameters<typeof remembered>) =>
           (await remembered(...of)).map(({ key, absence }) => [key, absence])
-        await history.noteAbsences(chatbot, 'north', { absent: ['B', 'A'], returned: [] }, now)
-        await history.noteAbsences('another chatbot', 'north', { absent: ['A'], returned: [] }, now)
-        await history.noteAbsences(chatbot, 'north', { absent: ['A', 'C'], returned: ['B', 'never there'] }, now + hour)
+        await history.noteAbsences(chatbot, 'north', { absent: ['B', 'A'], returned: [], stillThere: [] }, now)
+        await history.noteAbsences('another chatbot', 'north', { absent: ['A'], returned: [], stillThere: [] }, now)
+        await history.noteAbsences(
+          chatbot,
+          'north',
+          { absent: ['A', 'C'], returned: ['B', 'never there'], stillThere: [] },
+          now + hour,
+        )
         expect(await noted()).toEqual([
           ['A', { runs: 2, since: now }],
           ['C', { runs: 1, since: now + hour }],
         ])
         expect(await noted(now, 'south')).toEqual([])
-        await history.noteAbsences(chatbot, 'north', { absent: ['C'], returned: [] }, now + 2 * hour)
+        await history.noteAbsences(chatbot, 'north', { absent: ['C'], returned: [], stillThere: [] }, now + 2 * hour)
         await history.pruneAbsences(chatbot, 'south', now + 2 * hour)
         await history.pruneAbsences(chatbot, 'north', now + 2 * hour)
         expect(await noted()).toEqual([['C', { runs: 2, since: now + hour }]])
@@ -774,8 +779,25 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(isAbsent).toEqual([true, false, false, false])
       })
 
+      it('has the delete of a listing that is still there wait anew, where one waits that goes by itself', async () => {
+        const asked = [newHeld('B', 'delete', { ends: 'never' }), newHeld('C', 'update price')]
+        await hold([newHeld('A', 'delete'), ...asked, newHeld('D', 'delete')], now)
+        const keys = { absent: [], returned: ['D'], stillThere: ['A', 'B', 'C'] }
+        await history.noteAbsences(chatbot, 'north', keys, now + hour)
+        const clocks = (await remembered(now + hour)).flatMap(({ key, holds: of }) =>
+          of.map(({ clock }) => [key, clock]),
+        )
+        expect(clocks).toEqual([
+          ['A', now + hour],
+          ['B', null],
+          ['C', now],
+          ['D', now],
+        ])
+        expect((await remembered(now + hour))[0].holds[0].since).toBe(now)
+      })
+
       it('has absence, ledger and holds of a listing side by side', async () => {
-        await history.noteAbsences(chatbot, 'north', { absent: ['A'], returned: [] }, now)
+        await history.noteAbsences(chatbot, 'north', { absent: ['A'], returned: [], stillThere: [] }, now)
         await begin('update', ['A'], now + 1, ['status', 'price'])
         await begin('delete', ['A'], now + 2)
         await hold([newHeld('A', 'delete'), newHeld('A', 'update price', { ends: 'never' })], now + 3)
@@ -838,7 +860,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
 
       it('is sorted as compareKeys sorts, over all planes of Unicode and all its sides', async () => {
         const all = ['\u{1F3E0}', '\uFF21', 'a', 'B', '\uE000', '\u{10FFFF}', 'é', 'A']
-        await history.noteAbsences(chatbot, 'north', { absent: all.slice(0, 3), returned: [] }, now)
+        await history.noteAbsences(chatbot, 'north', { absent: all.slice(0, 3), returned: [], stillThere: [] }, now)
         await begin('delete', all.slice(2, 6))
         await hold(all.slice(5).map((key) => newHeld(key, 'delete')))
         expect((await remembered()).map(({ key }) => key)).toEqual(all.toSorted(compareKeys))
@@ -848,8 +870,8 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         const key = (i: number) => `K${String(i).padStart(5, '0')}`
         const some = (of: number, from = 0) =>
           Array.from({ length: 4000 }, (_, i) => i).flatMap((i) => (i >= from && i % of === 0 ? [key(i)] : []))
-        await history.noteAbsences(chatbot, 'north', { absent: some(2), returned: [] }, now)
-        await history.noteAbsences(chatbot, 'south', { absent: some(1), returned: [] }, now)
+        await history.noteAbsences(chatbot, 'north', { absent: some(2), returned: [], stillThere: [] }, now)
+        await history.noteAbsences(chatbot, 'south', { absent: some(1), returned: [], stillThere: [] }, now)
         await begin('delete', some(3))
         await begin('update', some(7), now + 1, ['price', 'status'])
         await ledger.begin(

@@ -26,7 +26,7 @@ async function fill(store: Store): Promise<void> {
   await store.ledger.begin(chatbot, 'north', 'delete', [{ key: 'K7', counts: ['delete'] }], now)
   await store.snapshot.forget(chatbot, ['K9'], null)
   await store.snapshot.refuse(chatbot, 'north', 'R', { content: 'c', mapping: 'm', at: now, message: 'no' })
-  await store.history.noteAbsences(chatbot, 'north', { absent: ['K1'], returned: [] }, now)
+  await store.history.noteAbsences(chatbot, 'north', { absent: ['K1'], returned: [], stillThere: [] }, now)
   const home = { address: '1 Elm St', city: 'Troy' } as never
   await store.holds.replace('north', [{ ...newHeld('K2', 'delete'), home }], { now, isWhole: true, letGo: () => 0 })
   await store.holds.decide('north', 'approved', 'me', now, null)

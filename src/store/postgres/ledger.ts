@@ -142,7 +142,7 @@ export function createHistory(door: Door): AbsenceNotes {
     isAbsent: async (chatbot, feed, key) =>
       (await door.get('SELECT 1 FROM absence WHERE chatbot = $1 AND feed = $2 AND key = $3', [chatbot, feed, key])) !==
       undefined,
-    noteAbsences: (chatbot, feed, { absent, returned }, now) =>
+    noteAbsences: (chatbot, feed, { absent, returned, stillThere }, now) =>
       door.write(chatbot, async (asker) => {
         for (const group of distinct(absent, (key) => key))
           await asker.run(
@@ -155,6 +155,10 @@ export function createHistory(door: Door): AbsenceNotes {
           chatbot,
           returned,
         ])
+        await asker.run(
+          "UPDATE hold SET clock = $1 WHERE feed = $2 AND key = ANY ($3) AND part = 'delete' AND clock IS NOT NULL",
+          [now, feed, stillThere],
+        )
       }),
     pruneAbsences: (chatbot, feed, now) =>
       door.write(chatbot, async (asker) => {
