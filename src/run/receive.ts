@@ -4,6 +4,7 @@ import { contentHash, shortHash } from '../core/hash.ts'
 import { emptyDelivery, listingAt, movesAt } from '../core/listing.ts'
 import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut, MovingListing } from '../core/listing.ts'
 import type { Runtime } from '../core/machine.ts'
+import { printable, shorten } from '../core/text.ts'
 import { readBudget } from '../feed/format/budget.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
 import type { RawRecord, Reading, Written } from '../feed/format/format.ts'
@@ -227,7 +228,8 @@ async function read(
   if (exceeded !== null) reasons.add(exceeded)
   const said = mapping.deliveryOf?.(reading.header?.() ?? {}) ?? mapping.delivery
   const mode = live === null ? said : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
-  const written = writtenOf(reading.written?.() ?? null, opened, moment.timezone, mapping.dates ?? [])
+  const saysWritten = reading.written?.() ?? null
+  const written = writtenOf(saysWritten, opened, moment.timezone, mapping.dates ?? [])
   const older = olderThan(last.written, written, feed.source, moment)
   const ownRecords = summary.records
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
@@ -254,6 +256,10 @@ async function read(
       `Of ${said} a later delivery said something that is not carried out yet: what this one says of ${passed === 1 ? 'it' : 'them'} is passed over`,
     )
   }
+  if (saysWritten?.trim() && written?.by !== 'document')
+    notes.push(
+      `When this delivery was written can't be read ("${shorten(printable(saysWritten), 40)}"), so an older one may not be noticed: add the form of that time to dates in the preset`,
+    )
   let agrees: boolean | null = null
   if (doubt !== null && !feed.format.hasEndMark && mode === 'full' && reasons.size === 0) {
     agrees = await endsLike(feed, tools, last, ending)

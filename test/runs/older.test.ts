@@ -405,6 +405,22 @@ test.each([
   },
 )
 
+test('a time that cannot be read is told, and a blank one is none', async () => {
+  const written = readFileSync(new URL('../../fixtures/presets/openimmo/feed.xml', import.meta.url), 'utf8')
+  const at = (time: string): string => written.replace(/timestamp="[^"]+"/, `timestamp="${time}"`)
+  const fields = { Url: { template: 'https://homes.example/{MLSNumber}' } }
+  world.configure({ north: { preset: 'openimmo', fields, defaults: { DaysOnMarket: 0, YearBuilt: 0 } } })
+  const told = async (time: string): Promise<string[]> => {
+    world.deliver(at(time))
+    return (await world.run()).notes.filter((note) => note.includes('written'))
+  }
+  expect(await told('the 20th of November, at noon, and not earlier')).toEqual([
+    'When this delivery was written can\'t be read ("the 20th of November, at noon, and not …"), so an older one may not be noticed: add the form of that time to dates in the preset',
+  ])
+  expect(await told(' ')).toEqual([])
+  expect(await told('2026-11-20T04:00:00')).toEqual([])
+})
+
 test('a time without a zone is not compared with one that was read in another zone', async () => {
   const written = readFileSync(new URL('../../fixtures/presets/openimmo/feed.xml', import.meta.url), 'utf8')
   const at = (time: string): string => written.replace(/timestamp="[^"]+"/, `timestamp="${time}"`)
