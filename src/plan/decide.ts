@@ -24,7 +24,9 @@ export function decide(one: Case): Decision {
   const { key, delivered, seen, history, notes } = one
   const wanted = wantedListings(one)
   const changes = changesOf(one, wanted)
-  if (history.absence !== null && (seen || delivered.length > 0)) notes.push({ op: 'returned', key })
+  const isThere = seen || delivered.some(({ kind }) => kind !== 'removal' && kind !== 'filtered')
+  if (isThere && (history.absence !== null || history.holds.some(({ part }) => part === 'delete')))
+    notes.push({ op: 'returned', key })
   const listings = delivered.filter(({ kind }) => kind === 'listing').length + (seen ? 1 : 0)
   const isUnchanged = wanted.length > 0 && changes.length === 0
   return { one, changes, isUnchanged, duplicates: listings - wanted.length }

@@ -29,10 +29,10 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   let entries: Bookkeeping[] = []
   for (const entry of workspace.bookkeeping()) {
     if (entries.push(entry) < batchSize) continue
-    await write(feed, tools, plan, entries, now)
+    await write(feed, tools, plan, guarded, entries, now)
     entries = []
   }
-  await write(feed, tools, plan, entries, now)
+  await write(feed, tools, plan, guarded, entries, now)
   // A backfill notes no absence: the next run does, as if the record had come then.
   if (deletes && notesKeyless && keyless.some(({ notedAt }) => notedAt === null)) {
     const noted = keyless.map((record) => ({ ...record, notedAt: record.notedAt ?? now }))
@@ -125,6 +125,7 @@ async function write(
   { name, chatbot, mapping }: Feed,
   { store: { snapshot, history }, workspace }: Writers,
   { policy }: Plan,
+  { isOlder }: Prepared['guarded'],
   entries: Bookkeeping[],
   now: number,
 ): Promise<void> {
@@ -140,7 +141,7 @@ async function write(
   const baselines = all('baseline').map(({ key, hash }) => ({ key, hash, ignored: false, isAtRest: true }))
   await snapshot.setBaselines(chatbot, baselines, now)
   await snapshot.forget(chatbot, keysOf('forget-flight'), null)
-  // What is planned again without a word of this delivery did not come back in it.
-  const returned = keysOf('returned').filter((key) => policy.saysItself(key))
+  // What is planned again without a word of this delivery did not come back in it, and an older one holds it as a matter of course.
+  const returned = isOlder ? [] : keysOf('returned').filter((key) => policy.saysItself(key))
   await history.noteAbsences(chatbot, name, { absent: keysOf('absent'), returned }, now)
 }

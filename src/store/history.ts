@@ -61,6 +61,9 @@ export function createHistory(connection: Connection): AbsenceNotes {
     VALUES (@feed, @chatbot, @key, 1, @now, @now)
     ON CONFLICT (feed, chatbot, key) DO UPDATE SET runs = runs + 1, noted = @now`)
   const end = database.prepare('DELETE FROM absence WHERE feed = ? AND chatbot = ? AND key = ?')
+  const restart = database.prepare(
+    "UPDATE hold SET clock = ? WHERE feed = ? AND key = ? AND part = 'delete' AND clock IS NOT NULL",
+  )
   const endOthers = database.prepare('DELETE FROM absence WHERE feed = ? AND (chatbot <> ? OR noted <> ?)')
   return {
     rows: (chatbot, feed, now) => walk(connection, (after, most) => page(chatbot, feed, now, after, most)),
@@ -69,6 +72,7 @@ export function createHistory(connection: Connection): AbsenceNotes {
       noteAbsences(chatbot, feed, { absent, returned }, now) {
         for (const key of absent) count.run({ feed, chatbot, key, now })
         for (const key of returned) end.run(feed, chatbot, key)
+        for (const key of returned) restart.run(now, feed, key)
       },
       pruneAbsences: (chatbot, feed, now) => void endOthers.run(feed, chatbot, now),
     }),

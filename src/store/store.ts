@@ -202,7 +202,10 @@ export interface HistoryReader {
 
 /** The absences of listings from deliveries are written here; the rest by `Ledger` and `Holds`. */
 export interface AbsenceNotes extends HistoryReader {
-  /** Counts one more absence of listings, and ends those of listings that came back. */
+  /**
+   * Counts one more absence of listings, and ends those of listings that came back. Where the delete of one of these is held and
+   * stays so, as in a delivery that is not believed, its clock begins again.
+   */
   noteAbsences(
     chatbot: string,
     feed: string,

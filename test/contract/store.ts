@@ -774,6 +774,23 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(isAbsent).toEqual([true, false, false, false])
       })
 
+      it('has the delete of a listing that comes back wait anew, where one waits that goes by itself', async () => {
+        const asked = [newHeld('B', 'delete', { ends: 'never' }), newHeld('C', 'update price')]
+        await hold([newHeld('A', 'delete'), ...asked, newHeld('D', 'delete')], now)
+        const returned = ['A', 'B', 'C']
+        await history.noteAbsences(chatbot, 'north', { absent: ['D'], returned }, now + hour)
+        const clocks = (await remembered(now + hour)).flatMap(({ key, holds: of }) =>
+          of.map(({ clock }) => [key, clock]),
+        )
+        expect(clocks).toEqual([
+          ['A', now + hour],
+          ['B', null],
+          ['C', now],
+          ['D', now],
+        ])
+        expect((await remembered(now + hour))[0].holds[0].since).toBe(now)
+      })
+
       it('has absence, ledger and holds of a listing side by side', async () => {
         await history.noteAbsences(chatbot, 'north', { absent: ['A'], returned: [] }, now)
         await begin('update', ['A'], now + 1, ['status', 'price'])

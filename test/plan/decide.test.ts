@@ -6,6 +6,7 @@ import { nextTurn } from '../../src/core/turn.ts'
 import { minuteIn } from '../../src/core/zone.ts'
 import { clearedWith, fieldsOf } from '../../src/plan/change.ts'
 import type { Change } from '../../src/plan/change.ts'
+import type { HeldPart } from '../../src/plan/guard/hold.ts'
 import type { PlanSettings } from '../../src/plan/inputs.ts'
 import { homeHashOf } from '../../src/core/home-hash.ts'
 import { situations } from '../../src/plan/situation.ts'
@@ -78,6 +79,15 @@ describe('the feed holds a listing', () => {
           .plan()
       ).notes,
     ).toEqual([{ op: 'returned', key: 'A' }])
+    const waits = { content: '', since: now, ends: 'confirmed', clock: now, isOfRule: true, decision: null } as const
+    const held = async (part: HeldPart) =>
+      (
+        await world()
+          .held('A', { part, ...waits })
+          .plan()
+      ).notes
+    expect(await held('delete')).toEqual([{ op: 'returned', key: 'A' }])
+    expect(await held('update price')).toEqual([])
     expect((await world().counted('A', 'price').plan()).facts.counted).toMatchObject({ price: 1, changed: 1 })
     // Without a list it is to be asked for where an attempt may have landed since.
     const suspect = new PlanWorld().remembers(A, { suspectUntil: now }).deliversUnchanged('A').shows(A, { kept: false })

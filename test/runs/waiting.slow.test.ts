@@ -189,6 +189,27 @@ describe('a night of a delivery that is not believed', () => {
     await night([])
     expect(await night(rooms)).toMatchObject({ result: 'ok', counts: { update: 20, hold: 0 } })
   })
+
+  test.each<[string, () => Home[] | string]>([
+    ['is not believed', () => dear(40)],
+    ['is cut', () => zillowFeed(all).slice(0, -30)],
+  ])('but a delete waits anew where its listing is there in one that %s', async (_, holdsThem) => {
+    await night(all.slice(14))
+    expect(await night(holdsThem())).toMatchObject({ counts: { delete: 0 } })
+    await night(all.slice(14))
+    const third = await night(all.slice(14))
+    expect(third).toMatchObject({ result: 'held', counts: { delete: 0, hold: 14 } })
+    expect(third.notes.join()).toContain('They go by themselves on Sat 28 Nov 12:00')
+    expect(await night(all.slice(14))).toMatchObject({ result: 'ok', counts: { delete: 14 } })
+  })
+
+  test('nor where an older one has it', async () => {
+    await night(homes(4, 43))
+    await night(homes(18, 43))
+    expect((await night(all)).holds.map(({ rule }) => rule)).toContain('older')
+    await night(homes(18, 43))
+    expect(await night(homes(18, 43))).toMatchObject({ result: 'ok', counts: { delete: 14 } })
+  })
 })
 
 describe('deletes that wait for something else count for what comes', () => {

@@ -105,8 +105,8 @@ class OfFeed {
   readonly goneSince = new Map<string, First>()
 }
 
-function waitsAnew({ waiting }: OfFeed, at: number): void {
-  for (const since of waiting.values()) for (const price of since.keys()) since.set(price, at)
+function waitsAnew({ waiting }: OfFeed, at: number, isAnew: (name: string) => boolean = () => true): void {
+  for (const [name, since] of waiting) if (isAnew(name)) for (const price of since.keys()) since.set(price, at)
 }
 
 export class GuardModel {
@@ -190,6 +190,13 @@ export class GuardModel {
     const of = this.#of(report.feed)
     if (tellsOfClock(report)) waitsAnew(of, run.startedAt)
     if (report.digest === '') return
+    // A delete of what is delivered meanwhile, in whatever delivery but one of before, is said anew.
+    if (report.holds.every(({ rule }) => rule !== 'older'))
+      waitsAnew(
+        of,
+        run.startedAt,
+        (name) => name.startsWith('leaving ') && isIn(delivery, name.slice('leaving '.length)),
+      )
     const isWhole = delivery.whole && report.remote.complete && report.command === 'sync'
     if (isWhole)
       for (const [name, said] of of.said) {

@@ -155,6 +155,10 @@ export function createHistory(door: Door): AbsenceNotes {
           chatbot,
           returned,
         ])
+        await asker.run(
+          "UPDATE hold SET clock = $1 WHERE feed = $2 AND key = ANY ($3) AND part = 'delete' AND clock IS NOT NULL",
+          [now, feed, returned],
+        )
       }),
     pruneAbsences: (chatbot, feed, now) =>
       door.write(chatbot, async (asker) => {
