@@ -25,13 +25,12 @@ import { serviceSchema, writtenSettings } from '../service/settings-file.ts'
 import { verifySchema } from '../verify/settings.ts'
 
 /** A cron expression of five fields (or six, with seconds first). */
-const schedule = text('When the daemon runs this feed; without it, runs by hand only').refine(
-  (value) => isSchedule(value),
-  {
-    error: ({ input }) =>
-      `is not a schedule such as "*/30 * * * *" (minute hour day month weekday)${scheduleHint(String(input))}: ${JSON.stringify(input)}`,
-  },
-)
+const schedule = text(
+  'When the daemon runs this feed (minute hour day month weekday). Without it, the feed runs by hand only',
+).refine((value) => isSchedule(value), {
+  error: ({ input }) =>
+    `is not a schedule such as "*/30 * * * *" (minute hour day month weekday)${scheduleHint(String(input))}: ${JSON.stringify(input)}`,
+})
 
 /** Where a schedule is wrong, as far as that can be told; begins with a semicolon. */
 function scheduleHint(written: string): string {
@@ -81,7 +80,7 @@ const feedSchema = z.strictObject({
     'delta',
   ]).optional(),
   schedule: schedule.optional(),
-  timezone: timezone('Zone of the schedule and of dates without one').default('UTC'),
+  timezone: timezone('Time zone of the schedule, and of dates in the feed that name none').default('UTC'),
   encoding,
   ...mappingOptions,
   join: mappingOptions.join.superRefine((joins, context) => {
@@ -91,17 +90,16 @@ const feedSchema = z.strictObject({
     }
   }),
   ...planSettings.shape,
-  formerly: z
-    .array(feedName)
-    .prefault([])
-    .meta({ description: 'Names that the feed had before: it takes over all that it had under them' }),
+  formerly: z.array(feedName).prefault([]).meta({
+    description: 'Names that the feed had before. It takes over all that the store and the chatbot have under them',
+  }),
   observe: wordOrDuration(
-    'How often the whole list of the service is read; between, a run of the daemon looks up what it would change, and reads the list where anything is unclear. Default: every run, and 6h for a list that takes over a minute',
+    "How often the daemon reads the service's whole list. The runs between only look up what they would change, and read the list if anything is unclear. Default: every run, or 6h if reading the list takes over a minute",
     'every run',
     7 * 86_400_000,
   ).optional(),
   deadline: positiveDuration(
-    'How long a sync starts changes, from when its plan is made; the next run does the rest',
+    'How long a sync may start changes, from when its plan is made. The next run does the rest',
   ).prefault('2h'),
   ...transport,
   settings: z
@@ -113,26 +111,29 @@ const feedSchema = z.strictObject({
     }),
   heartbeat: heartbeatSchema
     .optional()
-    .meta({ description: 'The address for this feed, in place of the common heartbeat' }),
+    .meta({ description: 'Heartbeat address of this feed, in place of the common one' }),
   verify: later(() => verifySchema.partial())
     .optional()
-    .meta({ description: 'Overrides of the common verify' }),
+    .meta({ description: 'Keys of verify that are different for this feed' }),
   service: later(() => serviceSchema.partial())
     .optional()
-    .meta({ description: 'Overrides of the common service' }),
+    .meta({ description: 'Keys of service that are different for this feed' }),
 })
 
 /** The whole file, after its references are filled in. */
 export const configSchema = z.strictObject({
   service: serviceSchema.meta({ description: 'How the listing service is called' }),
   store: text(
-    'File of the durable store; or postgres://USER:PASSWORD@HOST/DATABASE, for several machines (docs/scale-out.md)',
+    'The store: a file or, for several machines, postgres://USER:PASSWORD@HOST/DATABASE (docs/scale-out.md)',
   ).prefault('./data/listing-sync.db'),
   allowNetworkStore: z.boolean().prefault(false).meta({
-    description: 'true: the store may be on a network file system, whose locks do not keep out a second run',
+    description:
+      'true: the store may be on a network file system. Its locks do not keep out a second run, so no other process may ever open the store',
   }),
-  locale: locale('How reports write numbers, money and dates, as "de-DE"').default('en-US'),
-  metrics: text('File that gets the metrics of every feed after each run, in Prometheus text form').optional(),
+  locale: locale('Language and region by which reports write numbers, money and dates, such as "de-DE"').default(
+    'en-US',
+  ),
+  metrics: text('File for the metrics of every feed in Prometheus text form, rewritten after each run').optional(),
   http: httpSchema.optional(),
   notify: notifySchema.prefault([]),
   heartbeat: heartbeatSchema.optional(),

@@ -38,7 +38,7 @@ export function certificates(description: string) {
     .optional()
     .transform((value) => value ?? null)
     .meta({
-      description: `${description}: its certificates as PEM, normally \${file:PATH}; no other authority is trusted then`,
+      description: `${description}: its certificates as PEM, normally \${file:PATH}. Then no other authority is trusted`,
     })
 }
 

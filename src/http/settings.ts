@@ -21,18 +21,20 @@ function tokenProblem(token: string): string | null {
 export const httpSchema = later(() =>
   z
     .strictObject({
-      listen: text('Address and port, as 127.0.0.1:9464; port 0: any free one, which the log names').superRefine(
+      listen: text('Address and port, such as 127.0.0.1:9464. Port 0: any free one; the log names it').superRefine(
         judgedBy((listen) =>
           listenPlace(listen) === null ? 'takes an address and a port, such as 127.0.0.1:9464 or [::1]:9464' : null,
         ),
       ),
-      token: text('Who has it may read the pages, normally ${file:PATH}; needed off this machine and for approve')
+      token: text(
+        'Whoever has it may read the pages. Normally ${file:PATH}. Needed for approve, and if other machines can reach the pages',
+      )
         .superRefine(judgedBy(tokenProblem))
         .optional(),
       approve: z
         .boolean()
         .prefault(false)
-        .meta({ description: 'true: who has the token may approve and revoke what is held' }),
+        .meta({ description: 'true: whoever has the token may approve what is held, and revoke approvals' }),
       hosts: z
         .array(text('A name').regex(/^[a-z0-9.-]+$/i, 'takes a name without a port, such as sync.example.com'))
         .prefault([])

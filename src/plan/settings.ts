@@ -18,11 +18,13 @@ const retired: Readonly<Record<string, string>> = {
   onTrip: 'is no setting any more: what a rule is about is held, and the rest goes on',
 }
 
-const sayingTheSame = 'How long every delivery has to say the same before what is held goes by itself'
+const sayingTheSame = 'How long every delivery must say the same before what is held goes by itself'
 const takesConfirm = 'takes a length of time with its unit, such as 72h, or never'
 const limitShape = {
-  share: percent('How much of the listings may leave, or change a fact, within 24 hours').prefault(20),
-  growth: number('How many listings may be new within 24 hours, of those that are there (percent)').prefault(75),
+  share: percent('Share of the listings that may leave, or change a fact beyond belief, within 24 hours').prefault(20),
+  growth: number(
+    'How many new listings may come within 24 hours, compared with those that are there (percent)',
+  ).prefault(75),
   confirm: z
     .union([duration(sayingTheSame, undefined, ', or never'), z.literal('never')], takesConfirm)
     .prefault('72h')
@@ -30,20 +32,25 @@ const limitShape = {
     .transform((value) => (value === 'never' ? null : value)),
   grace: z
     .strictObject({
-      runs: whole('Complete deliveries running that a listing must be absent from', { min: 1, max: 1000 }).prefault(1),
-      hours: number('Hours that it must be absent over', { min: 0, max: 8760 }).prefault(0),
+      runs: whole('In how many complete deliveries in a row it must be absent before it is deleted', {
+        min: 1,
+        max: 1000,
+      }).prefault(1),
+      hours: number('Over how many hours it must be absent before it is deleted', { min: 0, max: 8760 }).prefault(0),
     })
     .prefault({})
-    .meta({ description: 'How long an absent listing is kept; a wish of its own, and no part of the guard' }),
+    .meta({ description: 'How long an absent listing is kept before it is deleted. Not part of the guard' }),
   read: z
     .strictObject({
-      stall: positiveDuration('Longest time on one step: on one record, or on a few hundred small ones').prefault('5s'),
+      stall: positiveDuration('Longest time for one step of reading: one record, or a few hundred small ones').prefault(
+        '5s',
+      ),
       total: positiveDuration('Longest time for a whole delivery, its transfer included').prefault('4h'),
     })
     .prefault({})
     .meta({
       description:
-        'How long reading a delivery may take; what is over is not read, and the delivery incomplete. No part of the guard: it holds with guard: off',
+        'How long reading a delivery may take. After that the rest is not read, and the delivery is incomplete. Not part of the guard: guard: off does not switch it off',
     }),
   guard: choice('off: the guard holds nothing', ['on', 'off']).prefault('on'),
 }
@@ -71,16 +78,16 @@ export const planSettings = z.strictObject({
     .prefault({})
     .meta({
       description:
-        'The guard: what may change within 24 hours before the rest is held; and the time for reading. off: short for guard: off',
+        'The guard: how much may change within 24 hours before it holds changes. Also how long absent listings are kept, and how long reading may take. off: short for guard: off',
     })
     .transform((written) => (written === 'off' ? limits.parse({ guard: 'off' }) : written))
     .transform(({ guard, ...rest }) => ({ ...rest, isOff: guard === 'off' })),
   ownership: choice(
-    'tag: listings carry a mark of their feed; snapshot: only the store knows; mirror: the chatbot belongs to this feed alone, and what the feed does not hold is deleted, whoever made it',
+    'How a feed knows its own listings. tag: by a mark that they carry; snapshot: by the store alone; mirror: the chatbot belongs to this feed alone, and every listing that is not in the feed is deleted, whoever made it',
     ['tag', 'snapshot', 'mirror'],
   ).prefault('tag'),
   drift: choice(
-    'Where a listing was edited on the service. overwrite: the feed is right; keep: until the feed changes it; report: held until somebody decides',
+    'What happens to a listing that was edited on the service. overwrite: it is sent again as the feed has it; keep: the edit stays until the feed changes the listing; report: the same, and every report lists it',
     ['overwrite', 'keep', 'report'],
   ).prefault('overwrite'),
   volatile: z
@@ -88,13 +95,16 @@ export const planSettings = z.strictObject({
       fields: z
         .array(volatileField)
         .prefault(['DaysOnMarket'])
-        .meta({ description: 'Fields that move by themselves and make no update of their own' })
+        .meta({ description: 'These change by themselves. If nothing else changed, no update is sent' })
         .transform((fields): ReadonlySet<FieldName> => new Set(fields)),
-      refresh: duration('By then they are sent at the latest, spread over the days by key', year).prefault('7d'),
+      refresh: duration(
+        'After this time they are sent even if nothing else changed; the listings are spread over it by MLSNumber',
+        year,
+      ).prefault('7d'),
     })
     .prefault({})
     .meta({ description: 'Fields that move by themselves' }),
-  settle: duration('How long a call without an answer may still land', year).prefault('15m'),
+  settle: duration('How long a call without an answer may still take effect', year).prefault('15m'),
 })
 
 export type PlanConfig = z.output<typeof planSettings>

@@ -23,7 +23,7 @@ import { colourProblem, languageName, languageSentence, settingRules } from './s
 import type { ChatbotSettings, SettingRule } from './settings.ts'
 
 const saleTypeShown = z
-  .strictObject({ for_sale: text('How for_sale is listed'), for_rent: text('How for_rent is listed') })
+  .strictObject({ for_sale: text('Word that means for_sale'), for_rent: text('Word that means for_rent') })
   .refine((shown) => shown.for_sale.trim() !== shown.for_rent.trim(), 'is the same for both: leave it out')
 
 const profileSchema = z.strictObject({
@@ -35,7 +35,7 @@ const profileSchema = z.strictObject({
     'unknown',
   ),
   saleTypeShown: saleTypeShown.optional().meta({
-    description: 'How list items spell the sale types, if without "sale", "rent" or "lease"',
+    description: 'Words of list items for the sale types, if they do not contain "sale", "rent" or "lease"',
   }),
 })
 
@@ -63,13 +63,16 @@ export const serviceSchema = z.strictObject({
   secretKey: keySchema('Sent as the Authorization header, unchanged'),
   sessionKey: keySchema('Sent as the chatrobot-sessionkey header'),
   ca: certificates('An authority of your own that vouches for the service'),
-  rate: number('Calls per second, shared by all feeds of this service; if they name several, the lowest', {
-    min: 0.01,
-    max: 1000,
-  }).prefault(5),
+  rate: number(
+    'Calls per second, shared by all feeds of this service. If feeds name different rates, the lowest counts',
+    {
+      min: 0.01,
+      max: 1000,
+    },
+  ).prefault(5),
   concurrency: whole('Most calls in flight at a time for one chatbot', { min: 1, max: 256 }).prefault(4),
   timeout: positiveDuration('Longest wait for the answer to one call').prefault('30s'),
-  chat: chat.prefault({}).meta({ description: 'How long to wait for the chatbot' }),
+  chat: chat.prefault({}).meta({ description: 'How long to wait for answers of the chatbot' }),
   patience: duration('Longest Retry-After to wait for; if the service asks for more, the run stops').prefault('5m'),
   attempts: whole('Most attempts of one call', { min: 1, max: 20 }).prefault(5),
   backoff: backoff.prefault({}).meta({ description: 'How long to wait before a call is sent again' }),

@@ -4,7 +4,7 @@ import { judgedBy, text, whole } from '../core/setting-kinds.ts'
 import { defaultQuestion, questionProblem } from './question.ts'
 
 export const verifySchema = z.strictObject({
-  session: whole('Chat session to ask in, of this chatbot and for nothing else', {
+  session: whole('ID of the chat session to ask in: one of this chatbot that is used for nothing else', {
     min: Number.MIN_SAFE_INTEGER,
   }).optional(),
   sample: whole('Most changed listings asked about after a sync; 0: none', { min: 0, max: 100 }).prefault(3),

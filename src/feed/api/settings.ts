@@ -44,15 +44,13 @@ export const resoSchema = later(() =>
         clientId: text('Client credentials: the ID').optional(),
         clientSecret: text('Client credentials: the secret').optional(),
         tokenUrl: address('Where client credentials become a token').optional(),
-        scope: text('What the token is asked for').optional(),
+        scope: text('Scope to ask the token for').optional(),
       })
       .meta({ description: 'token, or clientId with clientSecret' }),
     filter: text("Which records the source is about, as OData: OriginatingSystemName eq 'maris'").optional(),
     select: fieldNames('Fields to ask for; default: all'),
     expand: fieldNames('Resources to have in each record, such as Media'),
-    keys: positiveDuration(
-      'How long after a walk of all keys, which alone tells what is gone, the next one is due',
-    ).prefault('1d'),
+    keys: positiveDuration('How often all keys are walked. Only such a walk tells what is gone').prefault('1d'),
   }),
 )
 /** Times in milliseconds. */

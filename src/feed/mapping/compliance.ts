@@ -19,8 +19,8 @@ const flagSchema = later(() =>
   z
     .strictObject({
       from: z.string().min(1).describe('Path of the flag'),
-      is: z.boolean().optional().describe('It holds if the flag is a yes (true) or a no (false).'),
-      equals: severalWords.optional().describe('It holds if the flag is one of these words.'),
+      is: z.boolean().optional().describe('true: applies if the flag is a yes; false: if it is a no.'),
+      equals: severalWords.optional().describe('Applies if the flag is one of these words.'),
     })
     .refine((flag) => (flag.is === undefined) !== (flag.equals === undefined), 'needs one of is and equals'),
 )
@@ -31,7 +31,7 @@ const removalSchema = later(() =>
   z
     .strictObject({
       flag: flagSchema.optional().describe('A flag that removes the listing.'),
-      past: z.string().min(1).optional().describe('Path of the date on which the listing ends, that day included.'),
+      past: z.string().min(1).optional().describe("Path of the date of the listing's last day."),
       formats: z
         .array(z.string().min(1))
         .min(1)

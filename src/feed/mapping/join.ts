@@ -15,17 +15,17 @@ import { wordKey } from './vocabulary.ts'
 const column = z.string().min(1)
 const tableSchema = later(() =>
   z.strictObject({
-    source: z.string().min(1).describe('Where the table is: as source of the feed'),
+    source: z.string().min(1).describe('Where the table is, written like source of the feed'),
     member: z.string().min(1).optional().describe('The file to read from a ZIP archive'),
-    key: column.describe('Its column that names the record'),
-    by: pathSchema.describe("Path, or column, of the record's value for that"),
+    key: column.describe('Column of the table that names the record'),
+    by: pathSchema.describe('Path or column of the record with that value'),
     orderBy: column
       .optional()
-      .describe('Its column by which the rows of a record are sorted, as numbers; default: as they come'),
+      .describe('Column of the table by which the rows of a record are sorted, as numbers. Default: as they come'),
     where: z
       .record(column, severalWords)
       .optional()
-      .describe('Its column → words: other rows are left out, as { MediaCategory: [Photo] }'),
+      .describe('Column of the table → words. Rows with other words are left out, as by { MediaCategory: [Photo] }'),
   }),
 )
 export const joinSchema = z.record(

@@ -88,7 +88,7 @@ export const mappingOptionsSchema = z.strictObject({
   ),
   placeholders: optional(
     placeholdersSchema,
-    'Required field → value for new listings whose record lacks it, or a list of such groups with when: { PropertyType: [Land] }. No fact: it never replaces one.',
+    'Required field → value for new listings whose record lacks it, or a list of such groups with when: { PropertyType: [Land] }. A placeholder is no fact and never replaces one.',
   ),
   where: optional(
     whereSchema,
@@ -106,11 +106,11 @@ export const mappingOptionsSchema = z.strictObject({
   ),
   imageBase: optional(
     z.string().regex(/^https?:\/\/[^\s/?#]+\/[^\s?#]*$/, 'takes an address such as https://photos.example/north/'),
-    'The address before images that the feed names by their files; {MLSNumber} in it is the number of the listing.',
+    'Address to put before images that the feed gives as file names. {MLSNumber} in it stands for the number of the listing.',
   ),
   join: optional(
     joinSchema,
-    'Second tables (CSV) whose rows belong to the records by a key, such as a Media file; rules read them as media:MediaURL.',
+    'More tables (CSV) whose rows belong to the records by a key, such as a Media file. Rules read them as media:MediaURL.',
   ),
   delivery: optional(z.enum(['full', 'delta']), 'full: absence means gone; delta: it means nothing.'),
   ...complianceShape,

@@ -72,11 +72,11 @@ export const converterKeys = () => ({
     .enum(['least', 'hide'])
     .optional()
     .describe(
-      'area, money: least: of a range, take the smaller value; hide: the range is no value (money without range, too)',
+      'area, money: what a range of two values gives. least: the smaller one; hide: no value (so does money without this key)',
     ),
   to: pathsSchema
     .optional()
-    .describe('area, money: path of the upper end; where it has another value the two are a range'),
+    .describe('area, money: path of the upper end. If it has another value, the two are a range'),
   period: pathsSchema.optional().describe('money: path of the period that the amount is for'),
   periods: words.optional().describe("money: the feed's word for a period → the period"),
   per: word.optional().describe('money: the period that every amount is for'),

@@ -34,7 +34,7 @@ const readySchema = z.strictObject({
     .describe(
       "File that has to be beside the delivery; {name} is the delivery's file name, {stem} the name without its extension",
     ),
-  unchanged: positiveDuration('Size and time of the file must stay unchanged for this long').optional(),
+  unchanged: positiveDuration('How long size and time of the file must stay unchanged; the run waits').optional(),
 })
 /** When a dropped file counts as complete; what is left out is not required. */
 export type Readiness = z.output<typeof readySchema>
@@ -59,15 +59,15 @@ export const transportSettings = z.strictObject({
   }),
   maxBytes: size('Most bytes accepted of one delivery, as sent').prefault('16GB'),
   maxUnpackedBytes: size('Most bytes of one delivery, unpacked').prefault('2GB'),
-  maxRatio: whole('How many times as long as what was sent a packed delivery over 10 MB may be', { min: 1 }).prefault(
-    200,
-  ),
+  maxRatio: whole('How many times larger than sent a delivery may be once unpacked, if that is over 10 MB', {
+    min: 1,
+  }).prefault(200),
   maxFiles: whole('Most files in an archive, or in the folder of a pattern', { min: 1 }).prefault(100_000),
   maxRecords: whole('Most records of one delivery', { min: 1 }).prefault(1_000_000),
   maxRecordBytes: size('Most bytes of one record').prefault('4MB'),
   maxFields: whole('Most values of one record; in XML, elements and attributes', { min: 1 }).prefault(10_000),
   maxScratchBytes: size('Most bytes of the scratch database of one run').prefault('16GB'),
-  keepFree: size('Bytes of the disk with the scratch folder that a run leaves free').prefault('32MB'),
+  keepFree: size('Space that a run leaves free on the disk with its scratch folder').prefault('32MB'),
   transferTimeout: positiveDuration('Longest time for the whole transfer').prefault('30m'),
 })
 /** Times in milliseconds, sizes in bytes, null for what is not configured. */

@@ -19,7 +19,7 @@ export const currency: Converter<CurrencyKeys> = {
   keys: {
     by: z
       .enum(['country', 'state'])
-      .describe('currency: from is a country, or a state of the US or Canada: its currency'),
+      .describe('currency: from is a country, or a state of the US or Canada; the value is the currency there'),
   },
   needsFrom: true,
   build: (building) => {
