@@ -3,7 +3,7 @@ import type { FeedConfig } from '../config/config.ts'
 import { printable } from '../core/text.ts'
 import type { Reader } from '../core/intl.ts'
 import { minuteIn } from '../core/zone.ts'
-import { asking } from '../plan/guard/hold.ts'
+import { askingRules } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
 import { endInWords } from '../run/hold-sentences.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
@@ -43,7 +43,8 @@ const ofNoRule = 'a record without MLSNumber'
  * that all of it is told by the rules that ask.
  */
 export function byRule(held: readonly Approvable[]): (readonly [rules: readonly string[], held: Approvable[]])[] {
-  const asks = ({ rules, decision }: Approvable): boolean => decision === null && rules.some((rule) => asking.has(rule))
+  const asks = ({ rules, decision }: Approvable): boolean =>
+    decision === null && rules.some((rule) => askingRules.has(rule))
   const asked = new Map(held.flatMap((one) => (asks(one) ? [[one.mlsNumber, one.rules]] : [])))
   const rulesOf = ({ mlsNumber, rules, decision }: Approvable): readonly string[] =>
     decision === null ? (asked.get(mlsNumber) ?? rules) : rules

@@ -1,4 +1,4 @@
-/** The rows of the decision table in which the feed does not hold the listing: it is absent, or said to be gone. */
+/** The rows of the decision table in which the feed does not hold the listing: it is absent, or the feed says that it is gone. */
 import { minuteIn } from '../core/zone.ts'
 import { DeleteAbsent, ForgetAbsent, hold } from './change.ts'
 import type { Change, Hold } from './change.ts'
@@ -10,13 +10,13 @@ import type { Gone } from './proof.ts'
 import { isSuspect, isUnderWay } from './situation.ts'
 import type { Case } from './situation.ts'
 
-/** A listing is young for so many milliseconds after its create: to take many of these off again is odd. */
+/** How long a listing is young after its create, in milliseconds. Many young ones that leave hint at an older delivery. */
 const youth = 45 * 86_400_000
 
-/** `stated`: the record that says that the listing is gone; null: none does, it is absent. */
+/** Decides about a listing that the feed does not hold. `stated`: the record that says that it is gone; null: it is absent. */
 export function leaving(one: Case, stated: DeliveredRow | null): Change | null {
   const change = leave(one, stated)
-  // Nothing is shown that could be deleted: a later list may show it, and a delta says it only once.
+  // A listing that is not shown now may be in a later list, and a delta does not say again that it is gone.
   const isDecided = change !== null || (one.settings.deletes && one.settings.remote.complete && !mayStillLand(one))
   if (stated !== null && !isDecided) one.notes.push({ op: 'undecided', key: one.key })
   return change
@@ -25,17 +25,17 @@ export function leaving(one: Case, stated: DeliveredRow | null): Change | null {
 function leave(one: Case, stated: DeliveredRow | null): Change | null {
   const { key, mine, ours, shown, notes, settings } = one
   if (mine !== null && !mine.owned && !ours) {
-    // A row that is no listing of ours, only a call in flight or a refusal, goes once it can no longer matter.
+    // The row only notes a call in flight or a refusal. It goes once that can't matter any more.
     if (settings.remote.complete && !isUnderWay(mine, settings)) notes.push({ op: 'forget-flight', key })
     return null
   }
-  // Only a full delivery says anything by absence.
+  // Absence means something in a full delivery only.
   if (stated === null && settings.mode !== 'full') return ours && shown.length > 1 ? twiceShown(one, 'delete') : null
   const gone = goneOf(one, stated !== null)
   const { home } = gone
   const proof = AbsenceProof.of(settings, gone)
   const isProven = proof instanceof AbsenceProof
-  // Noted whatever becomes of it: what holds it needs to know since when it is absent.
+  // Noted even if the delete is held: the hold needs to know since when the listing is absent.
   const isNoted = ours || (!isProven && mine !== null && settings.agrees !== null)
   if (stated === null && isNoted && settings.deletes && tellsAbsence(settings)) notes.push({ op: 'absent', key })
   if (!ours) return isProven ? handedOver(one) : null
@@ -58,7 +58,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   const deleted = new DeleteAbsent(proof, {
     why: stated === null ? absent : said,
     shownHash: shown[0].hash,
-    // A call of an earlier run may still land on what is deleted now: whatever this delete is answered, its mark stays.
+    // A call of an earlier run may still land after this delete, so its mark in the store stays whatever the answer.
     unsettled: mayStillLand(one),
     isYoung,
   })
@@ -69,9 +69,9 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
 }
 
 function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: boolean): Gone {
-  // A row that is only a mark of a call is none of the snapshot: nothing was delivered by it.
+  // A row that only notes a call is not of the snapshot.
   const own = mine?.owned === true ? mine : null
-  // Of a row that is no more than that, or was so until another call, only the service tells the home.
+  // A row without content does not know its home: only the item on the service tells it.
   const item = own !== null && own.content !== null ? null : shown[0]?.shown()
   return {
     mlsNumber: key,
@@ -84,7 +84,7 @@ function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: 
   }
 }
 
-/** How far a listing is in its grace, in words; null: it is over. */
+/** How far a listing is in its grace, in words; null: the grace is over. */
 function inGrace({ history: { absence }, settings: { limits, now, timezone } }: Case): string | null {
   const { runs, hours } = limits.grace
   const time = hours * 3_600_000
@@ -94,12 +94,12 @@ function inGrace({ history: { absence }, settings: { limits, now, timezone } }: 
   return [...(runs > 1 ? [`for run ${before + 1} of ${runs}`] : []), ...(time > 0 ? [until] : [])].join(', ')
 }
 
-/** An earlier call may still make the listing, take it off once it is back, or overwrite it. */
+/** Whether an earlier call may still create, delete or overwrite the listing. */
 function mayStillLand({ mine, settings }: Case): boolean {
   return mine !== null && (isUnderWay(mine, settings) || isSuspect(mine, settings))
 }
 
-/** Another feed took over what the row says is ours, and the feed holds it no more: it is the other's to keep or to delete. */
+/** Forgets a listing that another feed has taken over and this feed no longer holds: the other one keeps or deletes it. */
 function handedOver({ key, mine, shown }: Case): Change | null {
   const other = shown.find(({ owner }) => owner !== null)?.owner
   if (mine === null || mine.flight !== null || other === undefined) return null
@@ -107,7 +107,7 @@ function handedOver({ key, mine, shown }: Case): Change | null {
   return { kind: 'forget', cause: 'other-feed', mlsNumber: key, why, home: null }
 }
 
-/** Nobody can tell which of the copies a call would hit. */
+/** Holds a listing that the service shows more than once: nobody can tell which copy a call would hit. */
 export function twiceShown({ key, shown, settings }: Case, held: 'delete' | null, home?: HomeHash): Hold {
   const why = `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${settings.feed}`
   return hold({ mlsNumber: key, held }, 'twice-shown', why, { home })

@@ -1,4 +1,4 @@
-/** What a plan consists of: what is to be done about one MLSNumber, or is not done now, and what ends that. */
+/** What a plan consists of: changes, each of one MLSNumber. An action is to be carried out; a hold is not, and says what ends it. */
 import type { FieldChange } from '../core/compare-listings.ts'
 import { shortHash } from '../core/hash.ts'
 import { optionalFields } from '../core/listing.ts'
@@ -11,7 +11,7 @@ import type { AbsenceProof } from './proof.ts'
 
 interface Base<Kind extends string, Cause extends string> {
   readonly kind: Kind
-  /** Which row of the decision table it comes from; `why` says it to people, in a sentence. */
+  /** Which row of the decision table it comes from. `why` tells people the same. */
   readonly cause: Cause
   readonly mlsNumber: string
   readonly why: string
@@ -23,11 +23,11 @@ export type Wanted = { readonly delivered: number } | { readonly snapshot: numbe
 /** A change after which the service shows what is wanted. */
 interface Wants<Kind extends string, Cause extends string> extends Base<Kind, Cause> {
   readonly wanted: Wanted
-  /** Of what comes from the snapshot `contentOf` it whole, as of a listing that is delivered anew. */
+  /** `contentOf` the whole listing, if it comes from the snapshot: the guard can't read that one from the workspace. */
   readonly whole?: string
-  /** An earlier call for this listing may still land: what is shown first after this is not yet to be believed. */
+  /** An earlier call for this listing may still land, so what is shown right after this change proves nothing. */
   readonly unsettled: boolean
-  /** What the service shows where the wanted listing has a placeholder: that stays. */
+  /** Facts that the service shows where the wanted listing has placeholders. They stay. */
   readonly facts?: Partial<Listing> | undefined
 }
 
@@ -35,13 +35,13 @@ interface Wants<Kind extends string, Cause extends string> extends Base<Kind, Ca
 interface Sends<Kind extends string, Cause extends string> extends Wants<Kind, Cause> {
   /** Content hash of the wanted listing. */
   readonly content: string
-  /** The service must be asked for this MLSNumber first. */
+  /** The service must be asked for this MLSNumber before the call. */
   readonly lookUp: boolean
-  /** What changes; of a create against what was sent last, where that is known. */
+  /** What changes. Of a create: against what was sent last, if that is known. */
   readonly fields: readonly FieldChange[]
   /** The kinds of fact that change beyond belief against what was sent last. */
   readonly broken: readonly FactKind[]
-  /** Fields that stay as they were sent last, as the guard holds them. */
+  /** Fields that the guard holds: they are sent as they were sent last. */
   readonly withheld: readonly FieldName[]
 }
 
@@ -49,7 +49,7 @@ export interface Create extends Sends<'create', 'new' | 'gone-from-service'> {
   readonly home: HomeHash
   /** This feed took the listing off in the last 45 days, or another feed of the chatbot had it in the last run. */
   readonly isBack: boolean
-  /** Confirmed lately and never shown since, so that the list may only lag behind. */
+  /** Confirmed lately and never shown since: the list may only lag behind. */
   readonly unseen: boolean
 }
 
@@ -59,19 +59,19 @@ export type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'unseen' | 'never-
 export interface Update extends Sends<'update', UpdateCause> {
   /** It drifted, was sent again, and drifted once more. */
   readonly again: boolean
-  /** The item as the list showed it before or, where it is not shown now, a list before that; null: none did. */
+  /** Hash of the item as the list shows it, else as an earlier list did; null: none has. */
   readonly shownHash: string | null
 }
 
-/** The service shows what is wanted already: only the snapshot learns of it. */
+/** The service already shows what is wanted: only the snapshot is told. */
 export interface Adopt extends Wants<'adopt', 'as-wanted' | 'settle'> {
   readonly shownHash: string
 }
 
-/** The snapshot forgets a listing that another feed took over. */
+/** The snapshot forgets a listing that another feed has taken over. */
 export type ForgetTaken = Base<'forget', 'other-feed'> & { readonly home: null }
 
-/** What follows from a proof that a listing is gone: its MLSNumber is the proof's, so neither can be put on another listing. */
+/** An action that needs a proof that the listing is gone. The MLSNumber is the proof's, so that it can't be put on another listing. */
 class OfProof<Details> {
   readonly cause: 'absent' | 'feed-says-so'
   readonly home: HomeHash
@@ -98,7 +98,7 @@ interface Deletes {
   readonly why: string
   /** It was created in the last 45 days. */
   readonly isYoung: boolean
-  /** The item as the list showed it: the delete must find it so once more. */
+  /** Hash of the item as the list showed it. It must be found the same before the delete. */
   readonly shownHash: string
   readonly unsettled: boolean
 }
@@ -117,12 +117,12 @@ export class ForgetAbsent extends ByAbsence<Pick<Deletes, 'why'>> {
 export type Action = Create | Update | Adopt | DeleteAbsent | ForgetAbsent | ForgetTaken
 
 /**
- * What ends a hold: the guard lets go, or a person does; an answer of the service to a call under way; time; another state
- * of the feed, the service or the configuration. `nothing`: all is as it should be, since another feed has the listing.
+ * What ends a hold. `approval`: the guard or a person lets go. `answer`: the service tells what became of a call. `time`.
+ * `change`: the feed, the service or the configuration has to change. `nothing`: all is well, another feed has the listing.
  */
 export type Until = 'approval' | 'answer' | 'time' | 'change' | 'nothing'
 
-/** Why something is held, and what ends that. */
+/** What ends a hold of each cause, unless the hold says otherwise. */
 const untilOf = {
   guard: 'approval',
   grace: 'time',
@@ -142,15 +142,12 @@ const untilOf = {
 export type HoldCause = keyof typeof untilOf
 
 export interface Hold extends Base<'hold', HoldCause> {
-  /** What is held back; null where it can't be told, or lacks its proof. */
+  /** What is held; null: it can't be told, or its proof is missing. */
   readonly action: Action | null
-  /** What would be done; null where nothing can be told, as of a record that can't be read. */
+  /** What would be done, also if `action` is null; null: it can't be told, as of a record that can't be read. */
   readonly held: ActionKind | null
   readonly until: Until
-  /**
-   * Of a delete that can't be written down: it lacks its proof, or the service shows its listing twice; or of what is new and comes
-   * more than once.
-   */
+  /** The home of a delete without an `action`, or of a new listing that is delivered more than once. The guard pairs homes by it. */
   readonly home?: HomeHash
   /** Of a delete: it was created in the last 45 days. */
   readonly isYoung?: boolean
@@ -160,11 +157,11 @@ export type Change = Action | Hold
 export type ChangeKind = Change['kind']
 export type ActionKind = Action['kind']
 
-/** Whether a delete waits that can't be written down. */
+/** Whether a change is a delete that waits and has no action, as its proof is missing or its listing is shown twice. */
 export const isUnwritten = (change: Change): change is Hold & { readonly held: 'delete'; readonly action: null } =>
   change.kind === 'hold' && change.held === 'delete' && change.action === null
 
-/** The one way from an action to a hold. `of` is an MLSNumber alone where the action can't even be written down. */
+/** Makes a hold of an action or, if the action can't be made, of its MLSNumber. Nothing else makes holds. */
 export function hold(
   of: Action | { kind?: undefined; mlsNumber: string; held?: ActionKind | null },
   cause: HoldCause,
@@ -175,11 +172,11 @@ export function hold(
   return { kind: 'hold', cause, mlsNumber: of.mlsNumber, why, action, held, until, ...also }
 }
 
-/** Whether it undoes what somebody did on the service. */
+/** Whether a change undoes what somebody did on the service. */
 export const isPutRight = ({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boolean =>
   kind === 'update' ? cause === 'drifted' || cause === 'unseen' : cause === 'gone-from-service'
 
-/** As what an action counts for 24 hours once it is carried out: a home under another number neither leaves nor comes. */
+/** The kinds that an action counts as once carried out. A renumbered home counts neither as leaving nor as new. */
 export function countsOf(action: Action, pair: Pair | null = null): readonly Counted[] {
   const isRenumbered = pair === 'renumbered'
   if (action.kind === 'delete') return [isRenumbered ? 'renumber' : 'delete']
@@ -187,7 +184,7 @@ export function countsOf(action: Action, pair: Pair | null = null): readonly Cou
   return 'broken' in action ? [...creates, ...action.broken] : creates
 }
 
-/** Hash of kind, cause, fields and values: where it is the same again, so is what is to be done. */
+/** Hash of kind, cause, fields and values. While it is the same, so is what is to be done. */
 export function reasonOf(change: Change): string {
   const of = change.kind === 'hold' && change.action !== null ? change.action : change
   const fields = of.kind === 'update' ? of.fields.map(({ field, to }) => [field, to]) : []
@@ -195,14 +192,14 @@ export function reasonOf(change: Change): string {
   return shortHash(JSON.stringify([of.kind, of.cause, fields, content]))
 }
 
-/** The fields in which an update changes what is on the service; `isHeld`: those that the guard holds of one, or of a create, that goes on. */
+/** The fields that an update changes on the service. `isHeld`: instead those that the guard holds of an update or create that goes on. */
 export function fieldsOf(change: Change, isHeld = false): readonly FieldChange[] {
   const action = change.kind === 'hold' ? change.action : change
   if (action?.kind !== 'update' && !(isHeld && action?.kind === 'create')) return []
   return action.fields.filter(({ field }) => action.withheld.includes(field) === isHeld)
 }
 
-/** Optional fields that must disappear from the service with an update: there before, not wanted now. */
+/** Optional fields that an update must remove from the service: there before, not wanted now. */
 export const clearedWith = (change: Change): FieldName[] =>
   fieldsOf(change).flatMap(({ field, to }) => (to === null && optionalFields.includes(field) ? field : []))
 
@@ -210,14 +207,14 @@ export type Counts = Record<ChangeKind | 'unchanged' | 'reject', number>
 
 export const noCounts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 }
 
-/** What the store should remember although nothing is called; written by `sync`, never by `diff`. */
+/** What the store should remember without a call. `sync` writes it, `diff` never does. */
 export type Bookkeeping =
-  /** Not for the store: a record of an MLSNumber that is new can't be read, and this home may be on the site under another one. */
+  /** For the workspace only: the record of a new MLSNumber can't be read, and its home may be on the site under another number. */
   | { op: 'unreadable'; key: string; home: string; why: string }
   | { op: 'touch'; snapshot: number; position: number }
   /** How the service shows what we sent: a later change of it is drift. */
   | { op: 'baseline'; key: string; hash: string }
-  /** `kept`, not for the store either: it was edited on the service, and stays so (`drift: keep`). */
+  /** `undecided`: what a delta says of it stays pending. `kept`, only counted: an edit on the service that stays (`drift: keep`). */
   | { op: 'forget-flight' | 'absent' | 'returned' | 'still-there' | 'undecided' | 'kept'; key: string }
 
 /** A change with what is remembered of its MLSNumber. */
@@ -226,16 +223,16 @@ export interface Planned {
   readonly remembered: Remembered
 }
 
-/** More is to be done than to leave all as it is, and nobody has looked in this run. */
+/** What must be looked up before this MLSNumber can be changed: this run has not looked at it on the service. */
 export interface Ask {
   readonly key: string
-  /** The item as the snapshot has it; null: none. */
+  /** The item as the snapshot has it; null: it has none. */
   readonly expected: ShownRow | null
-  /** Of a listing of ours the snapshot can't tell. */
+  /** The snapshot can't tell how our listing is shown. */
   readonly isUnclear: boolean
 }
 
-/** What a chunk of MLSNumbers comes to. */
+/** What is to be done for a chunk of MLSNumbers. */
 export interface Steps {
   asks: Ask[]
   changes: Planned[]

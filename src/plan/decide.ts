@@ -1,6 +1,6 @@
 /**
- * The decision table of docs/design.md. Here are its rows of records that differ or can't be read; `present.ts` has those of a
- * listing, and `absent.ts` those of one that is gone. Pure.
+ * The decision table of docs/design.md. Here are its rows for records that differ or can't be read; `present.ts` has those for
+ * a listing, and `absent.ts` those for one that is gone. Pure.
  */
 import { contentHash } from '../core/hash.ts'
 import { listingAt } from '../core/listing.ts'
@@ -14,12 +14,13 @@ import type { Case, WantedListing } from './situation.ts'
 export interface Decision {
   one: Case
   changes: readonly Change[]
-  /** It is wanted, and as it should be. */
+  /** The feed holds it, and nothing has to change. */
   isUnchanged: boolean
-  /** Listings delivered once more, equal. */
+  /** How many of its records repeat another one exactly. */
   duplicates: number
 }
 
+/** Decides what is to be done about one MLSNumber, and adds to `one.notes` what the store should remember. */
 export function decide(one: Case): Decision {
   const { key, delivered, seen, history, notes } = one
   const wanted = wantedListings(one)
@@ -36,7 +37,7 @@ function changesOf(one: Case, wanted: readonly WantedListing[]): Change[] {
   const { key, delivered, seen } = one
   const reject = delivered.find(({ kind }) => kind === 'reject')
   const stated = delivered.find(({ kind }) => kind === 'removal' || kind === 'filtered') ?? null
-  // Its home may be on the site under another number, which stays until this one can be told.
+  // A new listing's home may be on the site under another number, which stays until this one is clear.
   const isNew = !one.ours && one.shown.length === 0
   const holdEach = (why: string): Change[] =>
     wanted.map(({ home }) => hold({ mlsNumber: key }, 'twice-delivered', why, isNew ? { home } : {}))
@@ -54,7 +55,7 @@ function changesOf(one: Case, wanted: readonly WantedListing[]): Change[] {
   return change === null ? [] : [change]
 }
 
-/** The listings delivered for this MLSNumber, equal ones once. */
+/** The listings delivered for this MLSNumber, each different one once. */
 function wantedListings({ delivered, row, seen, settings, recall }: Case): WantedListing[] {
   const { now, today, volatile, mapping } = settings
   const readingOf = (read: () => MovingListing): Pick<WantedListing, 'listing' | 'placeholders'> => {

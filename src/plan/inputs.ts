@@ -8,22 +8,23 @@ import type { PlanConfig } from './settings.ts'
 export type CallKind = 'create' | 'update' | 'delete'
 
 /**
- * A parsed record in the workspace, one row a listing. Rows come sorted by `key` (`compareKeys`), then `position`.
- * A record whose bytes are those of the snapshot has no row: its snapshot rows are *seen* instead.
+ * One listing of a parsed record, as a row of the workspace. Rows come sorted by `key` (`compareKeys`), then `position`.
+ * A record with the very bytes that the snapshot knows has no row: its snapshot rows are *seen* instead.
  */
 export interface DeliveredRow {
   key: string
   /** Running number in the delivery. */
   position: number
+  /** Where the record is in the delivery, for people. */
   at: string
   kind: Delivered['kind']
   /** Why it is gone (removal, filtered) or what is wrong with it (reject), in words. */
   why: string | null
-  /** Content hash (`hash.ts`) of the listing as of this run; null when there is no listing. */
+  /** Content hash (`hash.ts`) of the listing as of this run; null: there is no listing. */
   content: string | null
-  /** Hash of the record's raw bytes, null where the record may not be skipped next time. */
+  /** Hash of the record's raw bytes; null: it must be parsed again next time. */
   raw: string | null
-  /** How many listings the record gave: it may be skipped only where all of them are in the snapshot. */
+  /** How many listings the record gave: it is skipped next time only if all of them are in the snapshot. */
   parts: number
   home: HomeHash
   /** When the listing changes by itself (an open house ends), in milliseconds. */
@@ -37,9 +38,9 @@ export interface ShownRow {
   key: string
   hash: string
   owner: string | null
-  /** Its mark has a former name of its feed, and is written anew with the next update. */
+  /** Its mark has a former name of its feed, which the next update replaces. */
   isFormer?: boolean
-  /** Reads the item; null where it is as its baseline and was therefore not kept. */
+  /** Reads the item; null: it is as its baseline, and was not kept for that reason. */
   shown(): Shown | null
 }
 
@@ -52,7 +53,7 @@ export interface SnapshotRow {
   key: string
   feed: string
   owned: boolean
-  /** Content hash of what the service last confirmed; null: not known, must be sent again. */
+  /** Content hash of what the service last confirmed; null: not known, so it must be sent again. */
   content: string | null
   raw: string | null
   parts: number
@@ -64,19 +65,19 @@ export interface SnapshotRow {
   /** Hash of the item as it was shown after our last confirmed write; null: not seen yet. */
   baseline: string | null
   movesAt: number | null
-  /** An earlier attempt of the last write may still land until then: no baseline is taken before. */
+  /** Until then an earlier attempt of the last write may still land, so no baseline is taken. */
   suspectUntil: number | null
-  /** How many writes running put right what somebody had undone on the service. */
+  /** How many writes in a row put right what was undone on the service. */
   undone: number
   /** When something was put right last, in milliseconds. */
   putRightAt: number | null
-  /** The service confirmed the last write, and went on showing what was there before it. */
+  /** The service confirmed the last write but went on showing what was there before. */
   ignored: boolean
   /** What Create answered when this listing was made, which Delete takes as `NativeId`; null: not known. */
   identifier: string | null
   flight: CallKind | null
   flightAt: number | null
-  /** When a look-up first showed that what is in flight is not there; null: none did since the call. */
+  /** When a look-up first failed to find what is in flight; null: none has since the call. */
   missedAt: number | null
   refusedContent: string | null
   refusedMapping: string | null
@@ -84,13 +85,13 @@ export interface SnapshotRow {
   refusedMessage: string | null
 }
 
-/** A snapshot row as far as it must be known where nothing is to be done about it. */
+/** As much of a snapshot row as is read where nothing is to be done. */
 export interface RowInBrief {
   id: number
   key: string
   /**
-   * When it was sent last, in milliseconds, where it is the feed's and settled: its content is known and does not move by itself, it
-   * has a baseline, and neither is a call in flight nor was a write ignored or undone. null: any other row.
+   * When it was sent last, in milliseconds. null: the row is another feed's, or not settled. A settled row has a baseline and a known
+   * content that does not move by itself; no call is in flight, and no write was ignored or undone.
    */
   settledSince: number | null
 }
@@ -99,7 +100,7 @@ export interface History extends Remembered {
   key: string
 }
 
-/** The three sides, each sorted by key (`compareKeys`). What the store has comes in pages, no key in two of them. */
+/** What a plan is made from, sorted by key (`compareKeys`). What the store has comes in pages, and no key is in two of them. */
 export interface PlanInputs {
   delivered: Iterable<DeliveredRow>
   snapshot: AsyncIterable<readonly RowInBrief[]>
@@ -115,22 +116,22 @@ export interface PlanInputs {
   recall(ids: readonly number[]): Promise<ReadonlyMap<number, MovingListing>>
 }
 
-/** What the decision depends on beside the three sides. Times in milliseconds. */
+/** What a decision depends on beside delivery, snapshot and list. Times in milliseconds. */
 export interface PlanSettings extends Sides, PlanConfig {
   feed: string
   /** YYYY-MM-DD in the feed's time zone. */
   today: string
-  /** The feed's, in which people are told of times. */
+  /** The feed's, in which people read times. */
   timezone: string
   /** When the walk over the service's pages began. */
   remoteStartedAt: number
   mapping: string
   /** Fields that the service is known to show in a form of its own. */
   forms: ReadonlySet<FieldName>
-  /** Whether this feed takes listings over from another one of the chatbot, which comes after it. */
+  /** Whether this feed comes before another one of the chatbot, and so takes listings over from it. */
   outranks(feed: string): boolean
   /** The feeds of this chatbot in the configuration. */
   configured: ReadonlySet<string>
-  /** A store that was lost lately: creates wait until then, and are looked up after it; null: it wasn't. */
+  /** Set if the store was lost lately: until then creates wait, and afterwards they are looked up first. */
   lostUntil: number | null
 }

@@ -11,8 +11,8 @@ import { caseOf, situations } from './situation.ts'
 import type { Situation } from './situation.ts'
 
 /**
- * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another. Pure:
- * it reads nothing but its inputs and has no effect. It returns the facts that it counted.
+ * Walks delivery, snapshot and list together, once, and yields what would make the service right, in chunks of MLSNumbers.
+ * Returns what it counted. Pure: it reads nothing but its inputs and has no effect.
  */
 export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()
@@ -39,8 +39,8 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
 }
 
 /**
- * Whether the decision table leaves a listing as it is, of which no side but the snapshot says anything: it was delivered byte
- * for byte as before, and is shown as its baseline. `decide` would come to the same, for several times the work.
+ * Whether a row stays as it is: delivered byte for byte as before, and shown as its baseline. `decide` would come to the same,
+ * for several times the work. Only for rows of whose MLSNumber no other side says anything.
  */
 function staysAsItIs(
   { id, key, settledSince }: RowInBrief,
@@ -56,12 +56,12 @@ function staysAsItIs(
   )
 }
 
-/** Of what was not looked up nothing more is known than of what an incomplete list lacks. */
+/** Stands in for the list where an MLSNumber was not looked up: no more is known of it than under an incomplete list. */
 const noList = { complete: false, reasons: ['this run read no list'] }
 
 const notAtHand = new Error('what was sent last is not at hand')
 
-/** What was sent last is fetched in one go, for those decisions alone that ask for it: they are made once more. */
+/** Decides a chunk. Decisions that ask for what was sent last are made twice: it is fetched for all of them in one go. */
 async function decideAll(chunk: readonly Situation[], inputs: PlanInputs, settings: PlanSettings): Promise<Decision[]> {
   const withoutList = { ...settings, remote: noList }
   let sent: ReadonlyMap<number, MovingListing> | null = null
@@ -89,7 +89,7 @@ async function decideAll(chunk: readonly Situation[], inputs: PlanInputs, settin
 function count(facts: PlanFacts, { one, duplicates }: Decision, { feed, remote }: PlanSettings): void {
   const { row, delivered, shown, ours, notes } = one
   const { counted } = one.history
-  // What an incomplete list lacks may be there all the same.
+  // An incomplete list may lack what is there.
   const isThere = ours && (shown.length > 0 || !remote.complete)
   if (isThere || counted.includes('delete')) facts.ours++
   const isMarked = shown.some(({ owner }) => owner === feed)
@@ -106,7 +106,7 @@ const noFacts = () => ({
   ours: 0,
   /** Listings delivered once more, equal. */
   duplicates: 0,
-  /** Listings of which something was changed within 24 hours, by what the guard counts; `changed`: any fact. */
+  /** Listings changed within 24 hours, by the kinds that the guard counts. */
   counted: noTally(),
   /** Listings with our mark that the store knows nothing of and the feed does not hold. */
   strange: 0,

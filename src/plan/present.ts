@@ -23,10 +23,11 @@ interface Wanting extends Case {
 
 const day = 86_400_000
 
+/** Decides about an MLSNumber for which the feed holds one listing; null: nothing is to be done. */
 export function present(known: Case, wanted: WantedListing): Change | null {
   const { key, row, shown, settings } = known
   const other = otherOwner(known)
-  // While a call of the other feed may still land, nobody knows what it leaves behind.
+  // A call of the other feed that may still land could undo it.
   const takesOver = other !== null && settings.outranks(other) && !isUnderWay(row, settings)
   if (other !== null && !takesOver) {
     const left = ` and is not in this configuration (formerly: [${other}] in a feed hands it over)`
@@ -39,14 +40,14 @@ export function present(known: Case, wanted: WantedListing): Change | null {
   return change && postponed(one, change)
 }
 
-/** The name of another feed that has this listing, by our own memory or by its mark on the service. */
+/** The name of another feed that has this listing, by the store or by the mark on the service; null: none has. */
 function otherOwner({ row, mine, shown, settings }: Case): string | null {
   if (row !== null && mine === null && (row.owned || row.flight !== null)) return row.feed
   if (settings.ownership === 'snapshot') return null
   return shown.find((item) => item.owner !== null && item.owner !== settings.feed)?.owner ?? null
 }
 
-/** This feed comes before the one that has the listing. It is sent even where it is as wanted: the mark must change. */
+/** Takes a listing over from a feed that comes later. It is sent even if it is as wanted, as its mark must change. */
 function takenOver(one: Wanting, other: string): Change {
   const why = `taken over from feed ${other}, which comes later`
   if (one.item === null) return create(one, 'new', why)
@@ -60,21 +61,21 @@ function changeFor(one: Wanting): Change | null {
   if (mine !== null && mine.owned) return item === null ? lost(one, mine) : confirmed(one, mine, item)
   if (item === null) return create(one, 'new', 'new in the feed')
   const { leftAt } = history
-  // To take over what the list may only still show would be to believe that it is there.
+  // The list may lag behind our own delete: what it still shows is not taken over.
   if (leftAt !== null && settings.remoteStartedAt < leftAt + settings.settle)
     return inFlight(one, leftAt, 'deleted just now, and the list may still show it')
   const why = ours ? "on the service with this feed's mark, not in the store" : 'on the service, never sent by us'
   return adoptOrUpdate(one, item, 'never-sent', why)
 }
 
-/** Held until a list tells that began so long after the call that it landed. */
+/** Holds a create until a list tells that began `settle` after the call: by then the call has landed, or never will. */
 function inFlight(one: Wanting, calledAt: number, what: string): Change {
   const { settle, timezone } = one.settings
   const why = `${what}: decided by what is shown after ${minuteIn(timezone, calledAt + settle)}`
   return hold(create(one, 'new', why), 'in-flight', why)
 }
 
-/** A call was under way when we last knew: what the service shows settles it. */
+/** A call got no answer: what the service shows tells what became of it. */
 function settled(one: Wanting, mine: SnapshotRow): Change | null {
   const { item, settings } = one
   const { flight, missedAt } = mine
@@ -89,7 +90,7 @@ function settled(one: Wanting, mine: SnapshotRow): Change | null {
   return create(one, 'new', flight === 'create' ? `${unanswered} and never showed` : 'deleted before, delivered again')
 }
 
-/** Ours and shown. */
+/** The listing is ours, and the service shows it. */
 function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
   const { key, wanted, notes, settings } = one
   if (mine.content === null) return adoptOrUpdate(one, item, 'settle', 'what was sent last is not known')
@@ -98,7 +99,7 @@ function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
   if ('delivered' in wanted.at) notes.push({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered })
   const isNew = mine.baseline !== item.hash
   if (isUnseen(mine) && isSuspect(mine, settings)) {
-    // A delta says it only once.
+    // So that it stays pending: a delta says it only once.
     notes.push({ op: 'undecided', key })
     return null
   }
@@ -110,16 +111,16 @@ function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
     const why = `${Object.keys(given).join(', ')} was given on the service, where a placeholder was sent: it stays`
     return adopt(one, item, 'as-wanted', why)
   }
-  // An edit that stays is not how the service shows what we sent: under another policy it is seen again.
+  // An edit that stays is no baseline, so that it is seen again under another `drift`.
   if (fields.length > 0 && !isUnseen(mine)) notes.push({ op: 'kept', key })
   else if (isNew || mine.ignored || mine.undone > 0) notes.push({ op: 'baseline', key, hash: item.hash })
   return refreshed(one, mine, item)
 }
 
-/** Nobody looked at it after it was sent, or whoever did saw it as it was before that. */
+/** Whether no run has seen it as it was sent last: none has looked, or one still saw what was there before. */
 const isUnseen = ({ baseline, ignored }: SnapshotRow): boolean => baseline === null || ignored
 
-/** What is done where a listing is not shown as it was sent; null: nothing. */
+/** What to do about a listing that is not shown as it was sent; null: nothing. */
 function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): Change | null {
   const { drift, forms, now } = one.settings
   if (mine.ignored && mine.baseline === item.hash) {
@@ -129,10 +130,10 @@ function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields:
     if (now - mine.sentAt >= day) return sendAgain
     return hold(sendAgain, 'not-converging', `not converging: ${why}; sent again after a day`)
   }
-  // Nobody looked at it after it was sent: a form of the service's own, if it is known for that, or somebody's edit.
+  // Never looked at since it was sent, it may be the service's own form, if its fields are known for one, or somebody's edit.
   const isFirst = isUnseen(mine)
   if (isFirst && fields.every(({ field }) => forms.has(field))) return null
-  // An earlier attempt of ours may have landed over it: no policy lets that stand.
+  // Under any `drift`, an earlier attempt of ours that landed late must not stay.
   if (isFirst && (drift === 'overwrite' || mine.suspectUntil !== null))
     return update(one, 'unseen', 'shown otherwise than sent, and never looked at', fields)
   if (drift === 'keep') return null
@@ -141,24 +142,25 @@ function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields:
   return drift === 'overwrite' ? sendAgain : hold(sendAgain, 'drifted', `${why} (drift: report)`)
 }
 
+/** The feed says something new (`news`). */
 function changed(one: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
   const { item, wanted, settings } = one
   const [cause, why] = wanted.byMapping
     ? (['mapping', 'the mapping changed'] as const)
     : (['changed', 'changed in the feed'] as const)
-  // They take their turn although the guard may hold the news.
+  // Volatile fields that are due go along, as they have to go even if the guard holds the news.
   const due = one.history.holds.length > 0 ? fieldsDue(one, mine) : null
   const step = update(one, cause, why, [...news, ...(due ?? [])])
   if (item === null || mine.baseline === item.hash || (!isUnseen(mine) && settings.drift !== 'overwrite')) return step
-  // What somebody edited, or an unanswered attempt that landed late: it is put right though the guard may hold the news. An update
-  // leaves alone what it is not told to clear, and what is shown after it would be taken for fields that cannot be cleared.
-  const others = shownDifferences(one, item).filter(
+  // The service shows an edit, or a late attempt of ours. That is put right even if the guard holds the news. Each field is named,
+  // as an update clears only what it is told to; what stayed would be taken for fields that can't be cleared.
+  const edited = shownDifferences(one, item).filter(
     ({ field }) => !step.fields.some((change) => change.field === field),
   )
-  return { ...step, fields: [...step.fields, ...others] }
+  return { ...step, fields: [...step.fields, ...edited] }
 }
 
-/** The moving fields, and a mark with a former name of the feed, travel alone once in `volatile.refresh`. */
+/** Once in `volatile.refresh`, volatile fields that changed, or a mark with a former name of the feed, make an update of their own. */
 function refreshed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
   const fields = fieldsDue(one, mine)
   if (fields === null) return null
@@ -166,7 +168,7 @@ function refreshed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
   return item.isFormer ? update(one, 'refresh', 'marked with a former name of its feed', []) : null
 }
 
-/** null: its turn has not come. */
+/** The volatile fields that changed; null: the turn of this listing has not come. */
 function fieldsDue(
   { key, settings: { volatile, now }, recall, wanted }: Wanting,
   mine: SnapshotRow,
@@ -175,14 +177,14 @@ function fieldsDue(
   return changedFields(recall(mine.id).listing, wanted.listing(), volatile.fields)
 }
 
-/** Ours, delivered, and not shown. */
+/** The listing is ours and delivered, but not shown. */
 function lost(one: Wanting, mine: SnapshotRow): Change | null {
   const { remote, remoteStartedAt, settle } = one.settings
   if (remote.complete || mine.content === null) {
     const unseen = mine.baseline === null && remoteStartedAt < mine.sentAt + settle
     return create(one, 'gone-from-service', 'gone from the service', unseen)
   }
-  // Update by MLSNumber is safe without having seen the listing: if it matches nothing, the listing is looked up.
+  // An update by MLSNumber is safe although the listing was not seen: if it matches nothing, the listing is looked up.
   const news = newsOf(one, mine)
   return news.length > 0 || mine.flight !== null ? changed(one, mine, news) : null
 }
@@ -191,27 +193,27 @@ function adoptOrUpdate(one: Wanting, item: ShownRow, cause: 'settle' | 'never-se
   const fields = shownDifferences(one, item)
   if (fields.length === 0)
     return adopt(one, item, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`)
-  // An update hits every copy, and one that an incomplete list does not show may be another feed's.
+  // An update hits every copy of an MLSNumber, and an incomplete list may hide a copy that is another feed's.
   const lookUp = !one.settings.remote.complete && one.mine?.owned !== true
   return { ...update(one, cause, why, fields), lookUp }
 }
 
-/** What all changes to a wanted listing say. */
+/** What all changes of a wanted listing have in common. */
 function about<C extends string>(one: Wanting, cause: C, why: string) {
   const { key, mine, wanted, settings } = one
   const { lostUntil, now } = settings
-  // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
+  // After a lost store nobody knows what was under way: calls of the process that died may still land.
   const unsettled = isUnderWay(mine, settings) || (lostUntil !== null && now < lostUntil)
-  // No rule holds what moves by itself: a feed's listings would all be read for that.
-  const isHeldAs = 'snapshot' in wanted.at && cause !== 'refresh'
-  const whole = isHeldAs ? { whole: contentOf('update', wanted.listing(), settings.volatile.fields) } : {}
+  // No rule holds a refresh, and hashing it would read every listing of the feed.
+  const canBeHeld = 'snapshot' in wanted.at && cause !== 'refresh'
+  const whole = canBeHeld ? { whole: contentOf('update', wanted.listing(), settings.volatile.fields) } : {}
   return { cause, mlsNumber: key, why, wanted: wanted.at, ...whole, unsettled, facts: factsShown(one) }
 }
 
-/** The same of those that are sent. Facts are compared with what was sent last: of what was there before, the feed has said nothing yet. */
+/** The same of creates and updates. Facts count as broken only against what this feed sent last, never against what others put there. */
 function sent<C extends (Create | Update)['cause']>(one: Wanting, cause: C, why: string, fields: FieldChange[]) {
   const { mine, wanted, recall } = one
-  // A create that got no answer may be of what was sent before it.
+  // A create that got no answer may be of a listing that had been sent before.
   const isRetried = cause === 'new' && mine?.flight === 'create'
   const isNews = isRetried || ['changed', 'mapping', 'settle', 'gone-from-service'].includes(cause)
   const isKnown = isNews && mine !== null && mine.content !== null && mine.content !== wanted.content
@@ -227,10 +229,10 @@ function create(one: Wanting, cause: Create['cause'], why: string, unseen = fals
   const { row, mine, wanted, history, settings } = one
   return {
     kind: 'create',
-    // What was taken off before begins anew.
+    // After our own delete there is nothing to compare with.
     ...sent(one, cause, why, mine?.flight === 'delete' ? [] : newsOf(one, mine)),
-    // One list that lacks what is known is weak evidence, also where a refusal alone is: it was shown before, if that was of an
-    // update. What a lost store knew may be missing from one, too, even once the wait is over.
+    // One list that lacks a known listing is weak evidence. A row of a refusal alone makes it known, too, as the refused call may
+    // have been an update. A lost store may have known any listing.
     lookUp: row !== null || !settings.remote.complete || settings.lostUntil !== null,
     home: wanted.home,
     isBack: history.leftAt !== null,
@@ -249,7 +251,7 @@ function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChan
   }
 }
 
-/** Facts that somebody gave on the service where a placeholder was sent; undefined: none. */
+/** Facts that somebody entered on the service where a placeholder was sent; undefined: none. */
 function factsShown({ wanted, item }: Wanting): Partial<Listing> | undefined {
   const placeholders = item === null ? [] : wanted.placeholders()
   const shown = placeholders.length === 0 ? null : item?.shown()
@@ -257,7 +259,7 @@ function factsShown({ wanted, item }: Wanting): Partial<Listing> | undefined {
   return Object.keys(facts).length > 0 ? facts : undefined
 }
 
-/** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */
+/** Differences between wanted and shown. An item that was not kept is as its baseline, so as it was confirmed last. */
 function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
   const { row, wanted, settings } = one
   const shown = item.shown()
@@ -266,23 +268,23 @@ function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
   return newsOf(one, row)
 }
 
-/** What is put right so many times running is held, as something undoes it each time, and tried again so much later. */
+/** A listing that was put right so often in a row, and undone each time, is held and tried again after so many milliseconds. */
 const convergeWithin = 3
 const tryAgainAfter = 7 * day
 
-/** Longer than from one nightly run to the next. */
+/** Milliseconds: longer than from one nightly run to the next. */
 const lately = 1.5 * day
 
-/** What it was sent for was put right lately: something else writes it, more likely than a person. */
+/** Whether it was put right lately. If it is edited again so soon, a program is more likely than a person. */
 function wasPutRight({ mine, settings }: Case): boolean {
   return mine !== null && mine.putRightAt !== null && settings.now - mine.putRightAt < lately
 }
 
-/** The change, or a hold where its time has not come. */
+/** The change; or a hold, if the store was lost, the service refused it, or something undoes it each time. */
 function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Change {
   const { lostUntil, now, timezone } = settings
   const isCreate = change.kind === 'create'
-  // A lost store forgot what was under way, or remembers what was long since decided: nothing is made before that has landed.
+  // A lost store has forgotten which calls are under way: nothing is created before they have landed.
   if (isCreate && lostUntil !== null && lostUntil > now) {
     const until = minuteIn(timezone, lostUntil)
     const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
@@ -292,7 +294,7 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
   if (refused !== null && (isCreate || change.kind === 'update')) return hold(change, 'refused-before', refused)
   const { undone = 0, putRightAt = null } = mine ?? {}
   if (change.kind === 'hold' || !isPutRight(change) || undone < convergeWithin) return change
-  // Whoever undid it may have stopped meanwhile.
+  // Whatever undid it may have stopped meanwhile.
   if (putRightAt !== null && now - putRightAt >= tryAgainAfter) return change
   const remedy = 'find what undoes it on the chatbot and stop it; it is put right again a week after the last time'
   const why = `not converging: ${change.why}, though put right ${undone} times running: ${remedy}`
@@ -300,8 +302,8 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
 }
 
 /**
- * What changes since the row was sent last, but for what moves by itself. Where other fields are volatile than at that time its
- * content is another one, though nothing in it need have changed.
+ * What the feed changed since the row was sent last, without volatile fields. May be empty though `content` differs: other fields
+ * were volatile then.
  */
 function newsOf({ settings, recall, wanted }: Wanting, row: SnapshotRow | null): FieldChange[] {
   if (row === null || row.content === null || wanted.content === row.content) return []

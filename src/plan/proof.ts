@@ -4,33 +4,30 @@ import type { HomeHash } from '../core/home-hash.ts'
 
 /** A record whose MLSNumber can't be read. */
 export interface Keyless {
-  /** Tells it from others in later deliveries: its address, else its bytes. */
+  /** Recognises it in later deliveries: its address, else its bytes. */
   readonly identity: string
   readonly home: HomeHash
   /** When it was first delivered, in milliseconds. */
   readonly since: number
-  /** When a run first noted all that was absent beside it; null: none has yet. */
+  /** When a run first noted all absences of the delivery it came in; null: none has yet. */
   readonly notedAt: number | null
 }
 
 export type DeliveryMode = 'full' | 'delta' | 'kept'
 
-/** What a run knows of its two sides; only whole ones can prove that a listing is gone. */
+/** What a run knows of delivery and list. Only whole ones can prove that a listing is gone. */
 export interface Sides {
   readonly now: number
   readonly delivery: Pick<DeliverySummary, 'complete' | 'reasons'>
-  /**
-   * `delta`: absence means nothing. `kept`: all that is kept of a live source, of which only a walk over its keys proves what is
-   * gone, and this run made none.
-   */
+  /** Only in a `full` delivery does absence mean anything. `kept`: all that is kept of a live source whose keys this run did not walk. */
   readonly mode: DeliveryMode
-  /** Backfill never deletes. */
+  /** Whether this run may delete: a backfill never does. */
   readonly deletes: boolean
-  /** Whether the delivery ends like the one before, where its end can't be proven; null: that is not asked for. */
+  /** Whether a delivery whose end can't be proven ends like the one before; null: its end is proven. */
   readonly agrees: boolean | null
   readonly keyless: readonly Keyless[]
   readonly remote: Pick<RemoteSummary, 'complete' | 'reasons'>
-  /** What this run looked up on the service in place of its list; null: it read the list. */
+  /** What this run looked up on the service instead of reading the list; null: it read the list. */
   readonly lookUps: LookUps | null
 }
 
@@ -41,7 +38,7 @@ export interface LookUps {
   readonly listedAt: number
 }
 
-/** Whether this run looked for an MLSNumber on the service, by its list or by a look-up: what an earlier run was shown is no look. */
+/** Whether this run looked for an MLSNumber on the service, by the list or by a look-up. A look of an earlier run does not count. */
 export function isLookedFor({ lookUps }: Pick<Sides, 'lookUps'>, mlsNumber: string): boolean {
   return lookUps === null || lookUps.keys.has(mlsNumber)
 }
@@ -56,32 +53,32 @@ export interface Gone {
   /** The service shows it. */
   readonly isShown: boolean
   readonly home: HomeHash
-  /** The snapshot row that is its own; null: only its mark on the service makes the listing ours. */
+  /** Its snapshot row; null: only its mark on the service makes the listing ours. */
   readonly snapshot: number | null
   readonly remembered: Pick<Remembered, 'absence' | 'holds'>
 }
 
 interface NoProof {
   readonly cause: 'unproven' | 'unreadable'
-  /** What is missing, as a clause. */
+  /** What is missing for a proof, as a clause. */
   readonly why: string
-  /** The next delivery may prove it by itself; else somebody has to act. */
+  /** Set if a later run may prove it by itself; else somebody has to act. */
   readonly until?: 'time' | undefined
 }
 
-/** Whether it is worth noting what is absent from a delivery: another one may say the same. */
+/** Whether absences from a delivery are worth noting: it is complete, or the next one may end like it and prove them. */
 export function tellsAbsence({ delivery, agrees }: Pick<Sides, 'delivery' | 'agrees'>): boolean {
   return delivery.complete || agrees === false
 }
 
 /**
- * That the listing of one MLSNumber is gone: the feed says so, or lacks it; and this run looked for it by a complete list or a
- * look-up. The feed lacks it where the delivery is full and whole, this one was not in it, and no record whose MLSNumber can't be
- * read may be it; where nothing shows that the delivery was not cut, the one before ended like it and lacked the listing, too.
- * `of` alone makes one, and no delete can be written down without one.
+ * Proof that the listing of one MLSNumber is gone. Two things are needed: the feed says that it is gone, or lacks it; and this run
+ * looked for it, by a complete list or a look-up. The feed lacks it if the delivery is full and whole, the listing is not in it, and
+ * no record without a readable MLSNumber may be it. If the delivery's end can't be proven, the one before must have ended like it
+ * and lacked the listing, too. `of` alone makes a proof, and no delete can be made without one.
  */
 export class AbsenceProof {
-  // Private, so that an object that only looks like a proof is none.
+  // Private: an object that only has the same shape is no proof.
   readonly #gone: Gone
 
   private constructor(gone: Gone) {
@@ -94,7 +91,7 @@ export class AbsenceProof {
 
   static of(sides: Sides, gone: Gone): AbsenceProof | NoProof {
     if (!sides.deletes) return none('a backfill deletes nothing: the next sync decides', 'time')
-    // What a list lacks that is not whole may be there, and only what the feed itself says needs no more than what is shown.
+    // An incomplete list proves no absence. If the feed itself says that it is gone, it is enough that the list shows it.
     if (!sides.remote.complete && !(gone.isStated && gone.isShown))
       return none(`the service's list is incomplete: ${sides.remote.reasons[0]}`)
     const lacking = gone.isStated ? null : lackingToAbsence(sides, gone)
@@ -107,7 +104,7 @@ export class AbsenceProof {
 
 const none = (why: string, until?: 'time'): NoProof => ({ cause: 'unproven', why, until })
 
-/** What is missing for a proof that the feed lacks a listing; null: nothing. */
+/** What is missing for a proof that the feed lacks a listing; null: nothing is. */
 function lackingToAbsence({ now, delivery, mode, agrees, keyless }: Sides, gone: Gone): NoProof | null {
   const { absence, holds } = gone.remembered
   if (gone.isDelivered) return none('it was delivered')
@@ -122,12 +119,12 @@ function lackingToAbsence({ now, delivery, mode, agrees, keyless }: Sides, gone:
   return null
 }
 
-/** Whether a record may be a listing: it came in the delivery in which that went absent, and no address speaks against it. */
+/** Whether a record may be this listing: it first came when the listing went absent, and their addresses don't differ. */
 function mayBe({ home, since, notedAt }: Keyless, gone: Gone, now: number): boolean {
   const absentSince = gone.remembered.absence?.since ?? now
-  // Since when it is absent is not known where no row of the snapshot is its own, or the clock was set back.
+  // Without a snapshot row, or after the clock was set back, it is not known since when it is absent.
   const isKnown = gone.snapshot !== null && absentSince <= now
-  // A run that ended while it noted what is absent left the rest to the next one.
+  // If a run ended while it noted absences, the next run noted the rest with a later time.
   const wentThen = !isKnown || (absentSince >= since && (notedAt === null || absentSince <= notedAt))
   return wentThen && (home === null || gone.home === null || home === gone.home)
 }

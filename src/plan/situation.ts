@@ -8,54 +8,56 @@ import type { Remembered } from './guard/hold.ts'
 import type { HomeHash } from '../core/home-hash.ts'
 import type { DeliveredRow, PlanInputs, PlanSettings, RowInBrief, ShownRow, SnapshotRow } from './inputs.ts'
 
-/** All that the three sides say of one MLSNumber. */
+/** All that delivery, snapshot and list say of one MLSNumber. */
 export interface Situation {
   key: string
   delivered: DeliveredRow[]
   row: SnapshotRow | null
-  /** The delivery held the very bytes of this feed's snapshot row. */
+  /** A record with the very bytes of this feed's snapshot row was delivered. */
   seen: boolean
   shown: ShownRow[]
   history: Remembered
-  /** Nobody looked at it in this run, so that `shown` is what the snapshot has; null: somebody did. */
+  /** Set if this run did not look at it on the service: `shown` is then what the snapshot has. */
   ask: Ask | null
 }
 
-/** A situation with what the decision depends on beside it. */
+/** A situation, and what else its decision depends on. */
 export interface Case extends Situation {
-  /** The row, where it is this feed's. */
+  /** The row, if it is this feed's. */
   mine: SnapshotRow | null
+  /** The listing belongs to this feed (docs/design.md, "Who owns a listing"). */
   ours: boolean
   settings: PlanSettings
+  /** What was sent last, by the id of its snapshot row. */
   recall: (id: number) => MovingListing
-  /** What the store should remember; the decision adds to it. */
+  /** What the store should remember. The decision adds to it. */
   notes: Bookkeeping[]
 }
 
-/** What is wanted for one MLSNumber, wherever it is kept. */
+/** A listing that the feed wants, in the delivery or in the snapshot. */
 export interface WantedListing {
   content: string
   at: Wanted
   home: HomeHash
-  /** The mapping changed, not the record. */
+  /** Only the mapping changed, not the record. */
   byMapping: boolean
   listing(): Listing
-  /** Its fields that are placeholders. */
+  /** Fields whose values are placeholders. */
   placeholders(): readonly FieldName[]
 }
 
-/** So many MLSNumbers are decided together: what that needs beside them is fetched in one go. */
+/** MLSNumbers that are decided together: what they need from the store is fetched in one go. */
 const chunkSize = 250
 
 export interface Chunk {
   situations: Situation[]
-  /** How many rows were passed over meanwhile. */
+  /** How many rows were passed over, as `isLeft` said. */
   left: number
 }
 
 /**
- * Walks the sorted sides together, once, one MLSNumber after another, in chunks. It waits only where a page or a chunk is full.
- * `isLeft` is asked of rows of whose MLSNumber no other side says anything; those for which it holds are passed over unread.
+ * Walks the sorted sides together, once, and yields chunks of MLSNumbers. Only a full page or chunk makes it wait. `isLeft` is
+ * asked about rows whose MLSNumber no other side has: if it says yes, the row is passed over unread.
  */
 export async function* situations(
   inputs: Omit<PlanInputs, 'recall'>,
@@ -119,11 +121,11 @@ export function shownAsBefore({ key, baseline, feed }: SnapshotRow): ShownRow {
 
 const notKept = (): null => null
 
-/** Reads a sorted side one group of equal keys at a time. It comes in pages, no key in two of them. */
+/** Reads a sorted side one group of equal keys at a time. It comes in pages, and no key is in two of them. */
 class Side<Row extends { key: string }> {
   readonly #pages: Iterator<Iterable<Row>> | AsyncIterator<Iterable<Row>>
   #page: Iterator<Row> = [].values()
-  /** null: there is none; undefined: the next page has to be turned to before it can be told. */
+  /** The next row; null: there is none; undefined: not known before `turn` has fetched the next page. */
   next: Row | null | undefined
 
   constructor(pages: readonly Iterable<Row>[] | AsyncIterable<Iterable<Row>>) {
@@ -164,21 +166,21 @@ export function caseOf(situation: Situation, settings: PlanSettings, recall: Cas
   return one
 }
 
-/** Whether a listing is in this feed's snapshot, or marked as this feed's on the service. */
+/** Whether a listing is this feed's, by its mark on the service or else by the snapshot. */
 function isOurs({ key, row, mine, shown, settings }: Case): boolean {
   const { feed, ownership, remoteStartedAt, settle } = settings
-  // A test listing that a killed probe left is not what somebody made: the next probe takes it off.
+  // A test listing of a killed probe is nobody's: the next probe takes it off.
   if (row === null && isSentinel(key)) return false
   if (ownership === 'mirror' && shown.length > 0) return true
-  // This store was put back, or the run that took the listing over died: a list from well after the row's last write tells.
-  const tells = row === null || (row.flight === null && remoteStartedAt >= row.sentAt + settle)
-  if (row !== null && row.owned && mine === null && !tells) return false
+  // Another feed's row may be out of date (a store put back, a run that died): a list from `settle` after its last write knows better.
+  const listKnowsBetter = row === null || (row.flight === null && remoteStartedAt >= row.sentAt + settle)
+  if (row !== null && row.owned && mine === null && !listKnowsBetter) return false
   if (ownership !== 'snapshot' && shown.some(({ owner }) => owner === feed)) return true
-  // The mark says more than the row: another feed took the listing over, and this store, or this run, was not told.
+  // The mark counts for more than the row: another feed took the listing over, and this store was not told.
   if (ownership !== 'snapshot' && shown.some(({ owner }) => owner !== null)) return false
   if (mine?.owned === true) return true
   if (mine?.flight !== 'create' || shown.length === 0) return false
-  // A create without answer made what is there, unless the mark that it would bear is missing.
+  // Our create without an answer made what is there, unless the mark is missing that it would have.
   return ownership === 'snapshot' || shown.some((item) => item.shown()?.unreadable.includes('ExtensionColumn') ?? true)
 }
 
@@ -187,24 +189,24 @@ export const isUnderWay = (row: SnapshotRow | null, settings: PlanSettings): boo
   row !== null && row.flight !== null && !isSettled(row, settings)
 
 /**
- * Whether it can be told by now what became of the call in flight: by a whole list that began late enough or, where lists
- * are not whole, by look-ups, of which the first showed nothing longer ago than `settle`.
+ * Whether it is known by now what became of the call in flight: by a whole list that began `settle` after it; or by look-ups, if
+ * the first one in vain is longer ago than `settle`.
  */
 function isSettled({ flightAt, missedAt }: SnapshotRow, settings: PlanSettings): boolean {
   const landed = (flightAt ?? 0) + settings.settle
-  // A clock that was set back may have noted the look-up before the call.
+  // After the clock was set back, the look-up may bear an earlier time than the call.
   if (missedAt !== null && settings.now > Math.max(missedAt + settings.settle, landed)) return true
   return settings.remote.complete && settings.remoteStartedAt >= landed
 }
 
-/** Whether an earlier attempt of an answered call may have landed since the list began, or still may. */
+/** Whether an earlier attempt of an answered call may have landed after the list began, or may still land. */
 export const isSuspect = ({ suspectUntil }: SnapshotRow, { remoteStartedAt }: PlanSettings): boolean =>
   suspectUntil !== null && remoteStartedAt < suspectUntil
 
-/** What was refused is sent again after a day, in milliseconds. */
+/** Milliseconds after which a refused listing is sent again. */
 const sentAgainAfter = 86_400_000
 
-/** That the service refused this very content within a day, in words; null: it did not. */
+/** In words, that the service refused this very content within a day; null: it did not. */
 export function refusedBefore(
   row: SnapshotRow | null,
   content: string,

@@ -1,11 +1,11 @@
-/** What a run that reads no list goes by for an MLSNumber that it has not looked up: the snapshot, and for nothing but to leave all as it is. */
+/** For runs without a list: what was not looked up is taken to be shown as the snapshot has it, and may only stay as it is. */
 import type { Decision } from './decide.ts'
 import type { PlanSettings } from './inputs.ts'
 import { isLookedFor } from './proof.ts'
 import { shownAsBefore } from './situation.ts'
 import type { Situation } from './situation.ts'
 
-/** Gives each situation that nobody looked at what the snapshot has for shown, and what is to be asked if that is not enough. */
+/** Fills in `shown` from the snapshot, and `ask`, for each situation that this run did not look at. */
 export function presume(chunk: readonly Situation[], settings: PlanSettings): void {
   const { feed, lookUps } = settings
   if (lookUps === null) return
@@ -21,9 +21,9 @@ export function presume(chunk: readonly Situation[], settings: PlanSettings): vo
   }
 }
 
-/** Whether a decision does nothing that rests on what the service shows. */
+/** Whether a decision needs nothing of what the service shows. */
 export function leavesAll({ one, changes }: Decision): boolean {
-  // Delivered twice, or another feed's: the feeds alone say so.
+  // Such holds (delivered twice, or another feed's) follow from the feeds alone.
   const areOfFeeds = changes.every((change) => change.kind === 'hold' && change.held === null)
   return areOfFeeds && one.notes.every(({ op }) => op !== 'baseline' && op !== 'forget-flight')
 }

@@ -4,7 +4,7 @@ import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
-import { isOf, judge, waitOf } from '../plan/guard/guard.ts'
+import { hasPart, judge, waitOf } from '../plan/guard/guard.ts'
 import type { Beside, Verdict } from '../plan/guard/guard.ts'
 import { isFact } from '../plan/guard/facts.ts'
 import { countedAs } from '../plan/guard/hold.ts'
@@ -183,7 +183,7 @@ function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }
   const clocks = !policy.endsNone && policy.confirm !== null && delivery.mode === 'full' ? [...past.clocks] : []
   const isStill = (action: Action, part: HeldPart): boolean => {
     const what = countedAs(part)
-    return what !== null && isFact(what) && 'broken' in action ? action.broken.includes(what) : isOf(action, part)
+    return what !== null && isFact(what) && 'broken' in action ? action.broken.includes(what) : hasPart(action, part)
   }
   const still = new Map<HeldPart, number>()
   if (clocks.length > 0)

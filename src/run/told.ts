@@ -1,7 +1,7 @@
 /** Of what a delivery says nothing, or too little, though it is whole: what is held of it neither ends nor is said again. */
 import { batches } from '../core/batches.ts'
 import type { Action } from '../plan/change.ts'
-import { isOf } from '../plan/guard/guard.ts'
+import { hasPart } from '../plan/guard/guard.ts'
 import { nothingRemembered } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { standingOf } from '../plan/guard/scales.ts'
@@ -159,7 +159,7 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
       // Of records that differ, one may say that it is gone.
       const mayBeGone = isGone || workspace.deliveredAs(mlsNumber).some(({ kind }) => kind !== 'listing')
       const isMeant = (held: HeldPart): boolean =>
-        (isLeaving(held) ? mayBeGone : !isGone) && (waiting === null || isOf(waiting, held.part))
+        (isLeaving(held) ? mayBeGone : !isGone) && (waiting === null || hasPart(waiting, held.part))
       const parts = heldOf.get(mlsNumber)!.filter(isOfPart).filter(isMeant)
       standing.push(parts)
       // What waits is no hold of the guard's now, but a person has decided about it for whenever it is one, and its clock goes on.

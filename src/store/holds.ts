@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type Database from 'better-sqlite3'
 import type { Home } from '../core/home.ts'
 import { compareKeys } from '../core/listing.ts'
-import { asking } from '../plan/guard/hold.ts'
+import { askingRules } from '../plan/guard/hold.ts'
 import type { Decision, HeldPart } from '../plan/guard/hold.ts'
 import { column } from './connection.ts'
 import { inTransactions, promised } from './door.ts'
@@ -193,7 +193,7 @@ export function createHolds(connection: Connection): Holds {
 export function heldFrom(found: readonly HeldRow[]): Held[] {
   const rows = found.map((row) => ({ ...row, rules: JSON.parse(row.rules) as string[] }))
   const waitsForPerson = new Set(
-    rows.filter(({ rules }) => rules.some((rule) => asking.has(rule))).map(({ mlsNumber }) => mlsNumber),
+    rows.filter(({ rules }) => rules.some((rule) => askingRules.has(rule))).map(({ mlsNumber }) => mlsNumber),
   )
   return rows.map(({ mlsNumber, part, why, home, rules, since, clock, decision, decidedBy, decidedAt }) => ({
     mlsNumber,

@@ -1,7 +1,7 @@
 /** The judge knows what the office truly has, and says what the chatbot shows wrong and what was held in vain. */
 import { fieldNames } from '../../src/core/listing.ts'
 import type { Listing } from '../../src/core/listing.ts'
-import { asking } from '../../src/plan/guard/hold.ts'
+import { askingRules } from '../../src/plan/guard/hold.ts'
 import type { Ran } from './program.ts'
 import { day, hour } from './office.ts'
 import type { Entry } from './office.ts'
@@ -94,7 +94,7 @@ export class Damage {
 
 /** Whether nothing but a person, or another delivery, ends what is held. */
 export const isAsking = ({ held }: Ran): boolean =>
-  held.some(({ rules, decision }) => decision === null && rules.some((rule) => asking.has(rule)))
+  held.some(({ rules, decision }) => decision === null && rules.some((rule) => askingRules.has(rule)))
 
 /** Whether the guard holds anything that nobody has decided about. */
 export const isHolding = ({ held }: Ran): boolean => held.some(({ decision }) => decision === null)

@@ -1,6 +1,6 @@
 /**
- * Facts that a visitor of the site relies on, by kind, and which changes of them are hard to believe in many listings at
- * once. A change is told from what was sent last, never from what the service shows.
+ * The kinds of fact that visitors rely on, and which changes of them are beyond belief: one listing may have such a change,
+ * many at once hint at a broken feed. "Before" is always what was sent last, never what the service shows.
  */
 import type { FieldChange } from '../../core/compare-listings.ts'
 import type { FieldName, Listing } from '../../core/listing.ts'
@@ -9,20 +9,21 @@ import { normalForm } from '../../core/text.ts'
 export type FactKind = 'price' | 'class' | 'status' | 'place' | 'size' | 'emptied' | 'garbled'
 
 interface Fact {
-  /** The fields that it is about: while the kind is held, they stay as they were sent last. */
+  /** Its fields. While the kind is held, they stay as they were sent last. */
   readonly fields: readonly FieldName[]
-  /** It changes often: of others, fewer changes in one night are odd. */
+  /** It changes often, so as many listings may change it as may leave; of the other kinds fewer may (`allowed` in rules.ts). */
   readonly isOften?: true
-  /** For "the price of 31 of 40 listings would change by more than 1.5 times", and "33 updates of prices". */
+  /** Words for "the price of 31 of 40 listings would change by more than 1.5 times" and "33 updates of prices". */
   readonly words: readonly [subject: string, predicate: string, plural: string]
+  /** Whether a change is beyond belief. */
   isBroken(before: Listing, after: Listing): boolean
-  /** What it says by cosmetic fields, without their very values: while this is the same, it is the same change. */
+  /** A coarse summary of its cosmetic fields: a hold stays the same hold while this does. */
   gist?(listing: Listing): unknown
 }
 
-/** Prices and areas are indexed and rounded; by more than this factor they are seldom changed rightly. */
+/** Indexing and rounding change prices and areas, but seldom by more than this factor. */
 const believable = 1.5
-/** Kilometres that geocoding moves a home. */
+/** Kilometres. Geocoding the same home anew may move it this far. */
 const nearby = 2
 const rooms = 2
 const years = 10
@@ -31,9 +32,9 @@ const kilometresInDegree = 111.2
 
 const areas = ['BuildingArea', 'LotArea', 'UnitAreaPrice'] as const
 const money = ['SalePrice', 'RentPrice', 'UnitAreaPrice', 'HOAMonth', 'EstimatePrice', 'DepositFee'] as const
-/** Where such a field changes, its amounts mean something else: what changes of them all goes, or stays, together. */
-const amounts = { CurrencySymbol: money, SaleType: ['SalePrice', 'RentPrice'], AreaUnit: areas } as const
-const together = Object.entries(amounts).map(([field, some]) => [field as keyof typeof amounts, ...some] as const)
+/** Fields that give amounts their meaning. If one changes, it and its changed amounts are held together, or sent together. */
+const amountsOf = { CurrencySymbol: money, SaleType: ['SalePrice', 'RentPrice'], AreaUnit: areas } as const
+const together = Object.entries(amountsOf).map(([field, some]) => [field as keyof typeof amountsOf, ...some] as const)
 const texts = ['Description', 'Address', 'City', 'Location', 'PropertyType'] as const
 
 export const facts: Readonly<Record<FactKind, Fact>> = {
@@ -113,17 +114,17 @@ export function factsBroken(before: Listing, after: Listing): FactKind[] {
   return factKinds.filter((kind) => facts[kind].isBroken(before, after))
 }
 
-/** Of changed fields, those that a kind of fact is about, with those that go along. */
+/** Of the changed fields, those that stay while `kind` is held: its own, and those that belong together with them. */
 export function fieldsOfFact(kind: FactKind, changes: readonly FieldChange[]): FieldName[] {
   const changed = changes.map(({ field }) => field)
-  const own = new Set(changed.filter((field) => facts[kind].fields.includes(field)))
-  // Twice, as what goes along with one may be the first of others.
-  for (const those of [...together, ...together])
-    if (changed.includes(those[0]) && those.some((field) => own.has(field))) for (const field of those) own.add(field)
-  return changed.filter((field) => own.has(field))
+  const held = new Set(changed.filter((field) => facts[kind].fields.includes(field)))
+  // Two passes, as a field that one group adds (UnitAreaPrice) may bring in another group.
+  for (const group of [...together, ...together])
+    if (changed.includes(group[0]) && group.some((field) => held.has(field))) for (const field of group) held.add(field)
+  return changed.filter((field) => held.has(field))
 }
 
-/** Fields of which no visitor relies on the very value: a hold is the same one although these change meanwhile. */
+/** Fields whose exact value no visitor relies on. A hold stays the same hold when only these change. */
 export const cosmetic: ReadonlySet<FieldName> = new Set([
   'Description',
   'Images',
@@ -146,11 +147,11 @@ const plain = (text: string): string =>
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
     .toLowerCase()
 
-/** Whether a home moved farther than geocoding moves one, or is nowhere any more. */
+/** Whether a home moved by more than `nearby`, or lost its position. */
 function isFar(before: Listing, after: Listing): boolean {
   const [from, to] = [positionOf(before), positionOf(after)]
   if (from === null || to === null) return from !== null
-  // The short way round, across the date line, too.
+  // Degrees of longitude by the shorter way round, also across the date line.
   const turn = ((((from.longitude - to.longitude) % 360) + 540) % 360) - 180
   const east = turn * Math.cos((from.latitude * Math.PI) / 180)
   return Math.hypot(from.latitude - to.latitude, east) * kilometresInDegree > nearby
@@ -162,7 +163,7 @@ function positionOf({ Latitude: latitude, Longitude: longitude }: Listing) {
   return isNone ? null : { latitude, longitude }
 }
 
-/** UTF-8 read as Latin-1 leaves such pairs; a wrong encoding leaves replacement characters, or question marks in words. */
+/** Traces of a wrong encoding: pairs of UTF-8 read as Latin-1, replacement characters, question marks inside words. */
 const traces = /\uFFFD|[ÃÂ][\u0080-\u00BF]|â(?:€|\u0080)|\p{L}\?{1,2}\p{L}|\?{4}/gu
 
 /** Whether a text has at most one trace of a wrong encoding in a hundred characters. */

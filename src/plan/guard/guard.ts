@@ -1,4 +1,4 @@
-/** The guard: an accident becomes holds. What a tripped rule is about is held back, and the rest goes on. Pure. */
+/** The guard: turns accidents into holds. What a tripped rule is about is held, and the rest goes on. Pure. */
 import type { FieldName } from '../../core/listing.ts'
 import { countsOf, hold } from '../change.ts'
 import type { Action, Change } from '../change.ts'
@@ -10,36 +10,37 @@ import type { Trip } from './rules.ts'
 import { isLetGo, partOf, standingOf } from './scales.ts'
 import type { Policy, Standing } from './scales.ts'
 
-/** An accident that holds an action, or a part of it. */
+/** An accident that holds an action, or one part of it. */
 interface HeldBy {
   readonly trip: Trip
-  /** When the clock of that part began, in milliseconds; null: none runs. */
+  /** When the clock of that part began, in milliseconds; null: it has none. */
   readonly clock: number | null
   /** A person refused that part. */
   readonly isRefused: boolean
 }
 
-/** What became of an action under the guard. */
+/** What the guard decides about an action. */
 export interface Verdict {
+  /** The action as it is carried out, or a hold. */
   readonly change: Change
   readonly weighed: Weighed
-  /** The accidents that hold it, wholly or in part. */
+  /** The accidents that hold the action or a part of it. */
   readonly heldBy: readonly HeldBy[]
-  /** What no rule holds now, and waits for the end of its clock all the same. */
+  /** Holds of earlier runs that no rule asks for any more, and that wait for their time all the same. */
   readonly waiting: readonly HoldRecord[]
-  /** What was held of it and goes now, though nobody approved it. */
+  /** What was held of it and goes now without an approval. */
   readonly letGo: readonly Standing[]
 }
 
-/** What is known of an action beside it. */
+/** What the guard knows of an action beside the action itself. */
 export interface Beside {
   readonly remembered: Remembered
   readonly pair: Pair | null
-  /** The other MLSNumber of the pair, and why it is held: so is this one, whatever was let go of it. null: it is not held. */
+  /** If the other half of the pair is held: its MLSNumber and why. This one is then held, too, whatever was let go of it. */
   readonly heldBeside: string | null
 }
 
-/** null: it goes as it was planned, and nothing about it is remembered. */
+/** Decides what of an action is held, by the accidents found and by earlier holds. null: it goes as planned, with nothing to note. */
 export function judge(
   action: Action,
   { remembered, pair, heldBeside }: Beside,
@@ -48,57 +49,57 @@ export function judge(
 ): Verdict | null {
   const { endsNone } = policy
   const standing = (part: HeldPart): Standing => standingOf(remembered, action, part, policy)
-  // A home that comes under another number with a fact beyond belief keeps its old number, and with it the fact.
+  // A renumbered home with a fact beyond belief is held whole: the site keeps its old number, and with that the old fact.
   const isWhole = (fact: FactKind): boolean =>
     pair === 'renumbered' && action.kind === 'create' && action.broken.includes(fact)
   const partFor = ({ fact }: Trip): HeldPart => (fact === undefined || isWhole(fact) ? action.kind : `update ${fact}`)
   const heldBy = trips.filter((trip) => {
     const before = standing(partFor(trip))
-    // What was held of an update is held of the create of a listing that is gone meanwhile.
+    // A hold of an update goes on as one of the create, if the listing vanished from the service meanwhile.
     const asUpdate = action.kind === 'create' ? standing('update') : before
     const isHeld = (before.record ?? asUpdate.record) !== null
-    const isAbout = trip.holds(action, pair, isHeld) && isOf(action, partFor(trip))
+    const isAbout = trip.holds(action, pair, isHeld) && hasPart(action, partFor(trip))
     return isAbout && (heldBeside !== null || !isLetGo(before, trip.ends, policy))
   })
-  const about = remembered.holds.map(({ part }) => part).filter((part) => isOf(action, part))
-  // What a rule held once waits for its own time, however few of its kind are left. Two of one home lose nothing by going together.
+  const heldParts = remembered.holds.map(({ part }) => part).filter((part) => hasPart(action, part))
+  // A hold with a clock waits for its time, even if no rule trips any more. Renumbered homes need not: both halves go together.
   const isWaiting = (part: HeldPart): boolean => {
     const { is, record } = standing(part)
     if (is !== 'waiting' || policy.healed.has(part)) return false
     return endsNone || (policy.confirm !== null && pair !== 'renumbered' && hasOwnClock(record!))
   }
   const byRule = new Set(heldBy.map(partFor))
-  const held = new Set([...byRule, ...about.filter((part) => isWaiting(part) || standing(part).is === 'refused')])
+  const held = new Set([...byRule, ...heldParts.filter((part) => isWaiting(part) || standing(part).is === 'refused')])
   const isAsking = heldBy.some(({ ends }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
   const waiting = [...held].filter((part) => !byRule.has(part) && isWaiting(part))
   const labels = new Set(heldBy.map(({ label }) => label))
-  // What a person is asked about goes at no time of its own.
-  const waitsAlone = endsNone || isAsking ? [] : waiting
-  if (waitsAlone.length > 0) labels.add(heldBefore)
+  // While a person is asked, none of these has a time to tell.
+  const waitsForTime = endsNone || isAsking ? [] : waiting
+  if (waitsForTime.length > 0) labels.add(heldBefore)
   if (endsNone && waiting.length > 0) labels.add('this run ends no hold')
   if (held.size > byRule.size + waiting.length) labels.add('it was refused')
-  // What was let go of, and shares a field with what is held, stays with it.
+  // A part that was let go stays held if it shares a field with one that is held.
   const fields = new Set([...held].flatMap((part) => fieldsOf(action, part) ?? []))
-  const isAlong = (part: HeldPart): boolean =>
+  const sharesField = (part: HeldPart): boolean =>
     part !== 'update' && fieldsOf(action, part)?.some((field) => fields.has(field)) === true
-  for (const part of about.filter(isAlong)) held.add(part)
-  // Where something else of it is held, what only asked before is over: the delivery is believed again.
-  const goes = (part: HeldPart): boolean => {
+  for (const part of heldParts.filter(sharesField)) held.add(part)
+  // A hold without a clock only asked a person. Once no rule asks, and something else of the action is held, it ends unreleased.
+  const isReleased = (part: HeldPart): boolean => {
     const { is, record } = standing(part)
     return held.size === 0 || is === 'approved' || (is === 'confirmed' && record!.clock !== null)
   }
-  const released = about.filter((part) => !held.has(part) && standing(part).record !== null && goes(part))
+  const released = heldParts.filter((part) => !held.has(part) && standing(part).record !== null && isReleased(part))
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered' && heldBeside === null) return null
-  // What another list alone let go of counts: the feed has not confirmed it.
-  const isOpen = (part: HeldPart): boolean =>
-    !isAlong(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed', policy)
-  const counts = countsOf(action, pair).filter((what) => isOpen(partOf(action, what, pair)))
+  // What goes counts, unless a person approved it or the feed confirmed it. Another list is no word of the feed.
+  const isCounted = (part: HeldPart): boolean =>
+    !sharesField(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed', policy)
+  const counts = countsOf(action, pair).filter((what) => isCounted(partOf(action, what, pair)))
   const parts = Array.from(held, (part): PartHeld => {
     const content = policy.contentOf(action, part)
     if (!endsNone && waiting.includes(part)) return { part, content, rules: [ruleOf(part)], ends: 'confirmed' }
     const by = heldBy.filter((trip) => partFor(trip) === part)
     const { is, record } = standing(part)
-    // The feed has confirmed it already, and under other keys the list is asked for alone.
+    // What the feed has confirmed stays a hold of the feed, although under other keys the rule `chatbot` alone still holds it.
     const isOfFeed = is === 'confirmed' && record!.ends === 'confirmed' && by[0]?.ends === 'listed again'
     const ends = isOfFeed || by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
     return { part, content, rules: [...new Set(by.map(({ name }) => name))], ends }
@@ -114,20 +115,20 @@ export function judge(
     change,
     weighed: { parts, counts, released },
     heldBy: heldBy.map(withEnd),
-    waiting: waitsAlone.map((part) => standing(part).record!),
+    waiting: waitsForTime.map((part) => standing(part).record!),
     letGo,
   }
 }
 
-/** Whether it goes by itself once the feed has said it for long enough, whatever else held it beside. */
+/** Whether a hold goes by itself once the feed has said the same for long enough. */
 const hasOwnClock = ({ clock, ends }: HoldRecord): boolean => clock !== null && ends !== 'listed again'
 
-/** The rule that holds such a part, where it is not told any more which did. */
+/** The rule with a clock that can have held such a part: what is remembered of a hold does not name its rules. */
 const ruleOf = (part: HeldPart): RuleName => (part === 'delete' ? 'leaving' : part === 'create' ? 'arriving' : 'facts')
 
 const heldBefore = 'it was held before, and waits for its time'
 
-/** As an accident what was held of so many listings, and no rule holds any more. */
+/** Tells of holds of so many listings that no rule asks for any more, in the form of an accident. */
 export function waitOf(part: HeldPart, listings: number): Trip {
   const [name, what] = [ruleOf(part), countedAs(part)]
   return {
@@ -142,22 +143,22 @@ export function waitOf(part: HeldPart, listings: number): Trip {
   }
 }
 
-/** The fields of an action that a part is about: null for all of it, none where it is another's. */
+/** The fields of an action that a held part covers. null: the whole action; []: none, the part is not of this action. */
 function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
   if (part === action.kind) return null
   if (!('fields' in action) || !part.startsWith('update')) return []
   const [, fact] = part.split(' ') as [string, FactKind?]
-  // What is created again stays as it was sent last as far as its update is held.
+  // While its update is held, a listing that is created again is sent as it was sent last.
   if (fact === undefined) return action.fields.map(({ field }) => field)
-  // Of a listing that was there before, or was edited on the service, the feed says nothing new.
+  // Other updates, as of an edit on the service, tell nothing new from the feed.
   const isNews = action.kind === 'create' || action.cause === 'changed' || action.cause === 'mapping'
   return isNews || action.broken.includes(fact) ? fieldsOfFact(fact, action.fields) : []
 }
 
-/** Whether a part is about this action: of what it leaves as it is nothing is held. */
-export const isOf = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)?.length !== 0
+/** Whether a held part covers anything of this action. It does not if the action leaves its fields as they are. */
+export const hasPart = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)?.length !== 0
 
-/** The action as a hold, or the update without the fields that are held where something else of it is left. */
+/** The action with the held parts taken out: without the held fields if others are left, else as a hold. */
 function withheld(action: Action, parts: readonly PartHeld[], labels: string, heldBeside: string | null): Change {
   if (parts.length === 0 && heldBeside !== null) {
     const has = 'home' in action && action.home === null ? 'may have' : 'has'

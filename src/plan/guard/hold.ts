@@ -1,111 +1,112 @@
-/** What is held, counted and decided of a change, and remembered from run to run. */
+/** The words of the guard: what of a change is held, counted and decided, and what is remembered from run to run. */
 import { contentHash, shortHash } from '../../core/hash.ts'
 import type { FieldName, Listing } from '../../core/listing.ts'
 import { cosmetic, facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 
-/** What the guard counts of a listing for 24 hours after it was carried out. */
+/** What the guard counts of a listing. What is carried out counts for 24 hours. */
 export type Counted = 'delete' | 'renumber' | 'create' | FactKind
 
-/** Of how many listings what was, or would be, changed. */
+/** How many listings have, or would have, each kind of change; `changed`: a fact of any kind. */
 export type Tally = Record<Counted | 'changed', number>
 
 const countsOfFacts = { price: 0, class: 0, status: 0, place: 0, size: 0, emptied: 0, garbled: 0 }
 export const noTally = (): Tally => ({ delete: 0, renumber: 0, create: 0, changed: 0, ...countsOfFacts })
 
 /**
- * What ends a hold by itself: every delivery says the same for `limits.confirm`; another complete list of the chatbot, an
- * hour later or more, says the same; nothing does, and a person has to look.
+ * What ends a hold by itself. `confirmed`: every delivery says the same for `limits.confirm`. `listed again`: another complete
+ * list of the chatbot, at least an hour later, shows the same. `never`: nothing does, and a person has to look.
  */
 export type Ends = 'confirmed' | 'listed again' | 'never'
 
 export const ruleNames = ['leaving', 'arriving', 'facts', 'older', 'unrecognisable', 'chatbot'] as const
 export type RuleName = (typeof ruleNames)[number]
 
-/** What these hold has no clock: a person, or another delivery, ends it, whatever else holds it beside them. */
-export const asking: ReadonlySet<string> = new Set<RuleName>(['older', 'unrecognisable'])
+/** The rules that ask a person. While one of them holds a listing, no time lets anything of it go, whatever other rules hold it. */
+export const askingRules: ReadonlySet<string> = new Set<RuleName>(['older', 'unrecognisable'])
 
-/** What can be held of a change: an action whole, or one kind of fact of an update. */
+/** What can be held of a change: the whole action, or one kind of fact of an update. */
 export type HeldPart = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | `update ${FactKind}`
 
-/** As what such a part counts; null: as nothing by itself. */
+/** The kind that a held part counts as; null: it has none of its own. */
 export function countedAs(part: HeldPart): 'delete' | 'create' | FactKind | null {
   if (part === 'delete' || part === 'create') return part
   return (part.split(' ') as [string, FactKind?])[1] ?? null
 }
 
-/** A part that is held now. */
+/** A part that this run holds. */
 export interface PartHeld {
   readonly part: HeldPart
-  /** `contentOf` it: while this is the same, it is the same hold. */
+  /** `contentOf` the part: while this is the same, it is the same hold. */
   readonly content: string
-  /** The rules of the guard that hold it; none: it waits for a record without MLSNumber. */
+  /** The rules that hold it; none: it stays held without a rule, as when it was refused or waits for a record without MLSNumber. */
   readonly rules: readonly RuleName[]
   readonly ends: Ends
 }
 
-/** What the guard made of an action that it weighed. */
+/** What the guard decided about an action. */
 export interface Weighed {
-  /** What it holds of it: all, or of an update some. */
+  /** The parts that it holds. */
   readonly parts: readonly PartHeld[]
-  /** As what it counts once it is carried out; null: as what `countsOf` has of it. */
+  /** The kinds it counts as once carried out; null: those that `countsOf` gives. */
   readonly counts: readonly Counted[] | null
-  /** What earlier runs held of it, and was approved or confirmed since. */
+  /** Parts that earlier runs held and that go now, as they were approved or confirmed. */
   readonly released: readonly HeldPart[]
 }
 
 export const unweighed: Weighed = { parts: [], counts: null, released: [] }
 
 /**
- * An action is one of two of the same home under different MLSNumbers, one that leaves and one that comes: a delete and a
- * create of what is new; or such two of which the service's list lacks one, or both.
+ * Why an action is paired with one about the same home under another MLSNumber. `renumbered`: one listing is deleted, and
+ * one that is new is created. `missing`: the same, but the service's list lacks one of the two, or both.
  */
 export type Pair = 'renumbered' | 'missing'
 
 export type Decision = 'approved' | 'refused'
 
+/** A hold of earlier runs, as the store has it. */
 export interface HoldRecord {
   readonly part: HeldPart
-  /** `contentOf` what is held; null: whatever it is, as of an older store, or refused under another configuration. */
+  /** `contentOf` what is held; null: any content, as of an older store, or of a refusal under another configuration. */
   readonly content: string | null
   /** When it was first held, in milliseconds. */
   readonly since: number
   readonly ends: Ends
-  /** When a rule first held it that lets go by itself, in milliseconds; null: none did. */
+  /** When a rule that lets go by itself first held it, in milliseconds; null: none has yet. */
   readonly clock: number | null
-  /** A rule held it last, and not only a record without MLSNumber that may be it. */
+  /** A rule held it last; else it only waited for a record without MLSNumber. */
   readonly isOfRule: boolean
-  /** What a person decided; null: nothing yet, or the approval is over. */
+  /** What a person decided; null: nothing yet, or the approval has expired. */
   readonly decision: Decision | null
 }
 
-/** How often and since when a listing of ours was absent from complete deliveries, one after another. */
+/** How many complete deliveries in a row lacked a listing of ours, and since when. */
 export interface Absence {
   runs: number
   /** When it was first absent, in milliseconds. */
   since: number
 }
 
-/** What is remembered of one MLSNumber of a feed beside its row. Times in milliseconds. */
+/** What is remembered of one MLSNumber of a feed beside its snapshot row. Times in milliseconds. */
 export interface Remembered {
   absence: Absence | null
-  /** When this feed took the listing off last, in the last 45 days. */
+  /** When this feed took the listing off last; null: not in the last 45 days. */
   leftAt: number | null
-  /** What was changed of it within 24 hours, as the guard counts it. */
+  /** The changes of it that the guard still counts: those carried out within 24 hours. */
   counted: readonly Counted[]
-  /** Since when anything of it is held, whoever holds it; null: nothing is. */
+  /** Since when anything of it is held, by the guard or otherwise; null: nothing is. */
   heldSince: number | null
   /** Another feed of the chatbot had it in the last run. */
   wasElsewhere?: true
-  /** What earlier runs held of it that can be approved. */
+  /** The holds of it that can be approved. */
   holds: readonly HoldRecord[]
 }
 
 export const nothingRemembered: Remembered = { absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
 
 /**
- * A hash of what a held change wants, without what moves by itself and what no visitor relies on: while the feed says the
- * same, it is the same hold. `listing` null: a delete or a forget, which wants nothing.
+ * A hash of what a held part wants: while the feed says the same, it is the same hold. Volatile and cosmetic fields are left
+ * out, since they may change meanwhile. `listing` null: a delete or a forget, which wants nothing.
  */
 export function contentOf(part: HeldPart, listing: Listing | null, volatile: ReadonlySet<FieldName>): string {
   if (listing === null) return ''

@@ -1,6 +1,6 @@
 /**
- * The guard's rules. A feed is wrong now and then, and the site must not show it; an office also changes a lot in one night
- * now and then, and the site must show that. Each rule asks one question of a plan, and holds the changes that it is about.
+ * The guard's rules. Now and then a feed is wrong, and the site must not show it; now and then an office changes a lot in one
+ * night, and the site must show that. Each rule asks one question of a whole plan and names the changes to hold.
  */
 import { countsOf } from '../change.ts'
 import type { Action } from '../change.ts'
@@ -13,36 +13,36 @@ import type { Policy } from './scales.ts'
 /** The settings below `limits` that rules ask for, in percent of the listings that are ours. */
 export type Limits = Readonly<Pick<PlanConfig['limits'], 'share' | 'growth'>>
 
-/** What the rules measure by, without what was approved, or confirmed by the feed for long enough. */
+/** The numbers that the rules ask for, without what was approved or confirmed by the feed, unless a line says otherwise. */
 export interface Seen {
   /** Listings that the chatbot shows and this feed owns, and those that left within 24 hours. */
   readonly ours: number
-  /** No complete delivery was gone through for two and a half days: more happened meanwhile, so that twice as much may change. */
+  /** No complete delivery was carried out for two and a half days: more has happened meanwhile, so twice as much may change. */
   readonly isRare: boolean
-  /** No delivery was carried over whole yet: what comes is the first load. */
+  /** No delivery has been carried over whole yet. */
   readonly isFirstLoad: boolean
-  /** The chatbot belongs to this feed alone: what others made leaves, from the first run on. */
+  /** `ownership: mirror`: what others made leaves, from the first run on. */
   readonly isMirror: boolean
   /** The delivery is a whole document without a record. */
   readonly isEmpty: boolean
-  /** What changed in the last 24 hours and what this plan would change; renumbered listings neither leave nor come. */
+  /** Changes of the last 24 hours and of this plan. A renumbered home counts neither as leaving nor as new. */
   readonly counts: Readonly<Tally>
-  /** The same if all that is not approved were carried out, the confirmed part too. */
+  /** The same, with what the feed has confirmed. */
   readonly outlook: Readonly<Pick<Tally, 'delete' | 'create' | 'changed'>>
-  /** Of that what a delta says itself, and what earlier ones said that is planned again with it; both with the last 24 hours. */
+  /** `outlook` in two: what this delivery says itself, and what earlier deltas said. Each includes the last 24 hours. */
   readonly own: Seen['outlook']
   readonly earlier: Readonly<Tally>
   /** A change beyond belief, as people read it: "250,000 → 25,000,000 in M-1041". */
   readonly examples: Readonly<Partial<Record<FactKind, string>>>
-  /** When the delivery says that it was written, where that is before the last one was; both as people read them. */
+  /** Set if the delivery was written before the last one: when each was, as people read it. */
   readonly older: { readonly written: string; readonly last: string } | null
   readonly saysItself: Policy['saysItself']
   /** The last delivery was held as older than the one before. */
   readonly wasOlder: boolean
-  /** Creates of this plan, and those that bring back what we took off in the last 45 days. */
+  /** Creates of this plan; of them, those that bring back what we took off in the last 45 days. */
   readonly creates: number
   readonly back: number
-  /** Deletes of this plan, those that wait among them, and those that take away what was new in the last 45 days. */
+  /** Deletes of this plan, with those that wait; of them, those of listings created in the last 45 days. */
   readonly deletes: number
   readonly young: number
   /** Deletes that wait for something else than the guard, of listings that went absent within 24 hours. */
@@ -51,7 +51,7 @@ export interface Seen {
   readonly missing: number
   /** Listings with this feed's mark under MLSNumbers that it never wrote. */
   readonly strange: number
-  /** The service is called with other keys than when its list was like ours. */
+  /** The service is called with other keys than when its list was last as expected. */
   readonly otherKeys: boolean
   /** Listings that were edited on the service, sent again, and edited once more. */
   readonly editedAgain: number
@@ -63,33 +63,34 @@ export type Numbers = Readonly<Record<string, number | string>>
 /** An accident that a rule found. */
 export interface Trip {
   readonly name: RuleName
-  /** The setting below `limits` that governs it; null: constants alone do. */
+  /** The setting below `limits` that it goes by; null: it goes by constants alone. */
   readonly setting: keyof Limits | null
   readonly ends: Ends
-  /** What ends it, if nothing but that and a person does, as a clause. */
+  /** As a clause, the only thing that ends it besides a person. */
   readonly waitsFor?: string
-  /** Not this delivery is held whole, but what earlier deltas said. */
+  /** It holds what earlier deltas said, and not the whole of this delivery. */
   readonly isOfEarlier?: boolean
   /** Why a change is held, as a clause. */
   readonly label: string
-  /** Of an update only this kind of fact is held, and the rest goes on. */
+  /** It holds only this kind of fact of an update; the rest of the update goes on. */
   readonly fact?: FactKind
   readonly numbers: Numbers
-  /** The numbers for people; what is held and until when is said behind it (`endingOf`). */
+  /** What it found, for people. `endingOf` adds what is held and until when. */
   readonly sentence: string
-  /** Whether this action is held back. `pair`: with what it is about the same home. `isHeld`: the very same was held before. */
+  /** Whether it holds this action. `isHeld`: an earlier run held the very same. */
   holds(action: Action, pair: Pair | null, isHeld: boolean): boolean
 }
 
+/** One question asked of a plan; null: nothing is wrong. Pure. */
 export type Rule = (seen: Seen, limits: Limits) => Trip | null
 
-/** From so many listings on a share says something. */
+/** With fewer listings than this a share says nothing. */
 const leastOffice = 3
-/** What is always allowed of what changes often, of what seldom does, and of what is new. */
+/** How many are always allowed: to leave or change status, to change another kind of fact, and to be new. */
 const least = 3
 const leastSeldom = 1
 const leastNew = 10
-/** `older`: so many listings back and so many gone again, and so much of all creates and deletes. */
+/** `older`: at least so many come back and so many young ones go, and at least this share of all creates and of all deletes. */
 const leastBack = 3
 const shareBack = 0.8
 /** `unrecognisable`: less than this share of the site stays as it is. */
@@ -109,15 +110,16 @@ export function allowedNew({ ours, isRare }: Size, { growth }: Limits): number {
   return Math.max(leastNew, Math.floor((ours * growth) / 100)) * (isRare ? 2 : 1)
 }
 
+/** How many may leave within 24 hours; Infinity: all, in the first load. */
 function mayLeave(seen: Seen, limits: Limits): number {
-  // A file with nothing in it may mean that the last listing was sold, or an accident: the feed has to say it again.
+  // An empty document may be an accident, or the last listing was sold: the feed has to say it again.
   if (seen.isEmpty) return 0
   return seen.isFirstLoad && !seen.isMirror ? Infinity : allowed(seen, limits)
 }
 
-/** What the feed goes on saying is believed in the end. */
+/** Rules that go by `share`. What the feed goes on saying is believed in the end. */
 const byShare = { setting: 'share', ends: 'confirmed' } as const
-/** A turn of what moves by itself comes each night: who was asked about them would be asked for ever. */
+/** Rules that ask a person. They hold no `refresh`: some come each night, so the person would be asked for ever. */
 const asks = { setting: null, ends: 'never', holds: ({ cause }: Action) => cause !== 'refresh' } as const
 
 const leaving: Rule = (seen, limits) => {
@@ -149,8 +151,8 @@ const renumbered: Rule = (seen, limits) => {
     label: 'too many homes came under other MLSNumbers',
     numbers: { renumbered: counts.renumber, ours, allowed: most },
     sentence: `${counts.renumber} of ${ours} homes came under other MLSNumbers`,
-    // What has no address pairs with none and may be one of them all the same: as its create waits, so does its delete,
-    // or the home would be on the site twice, or not at all.
+    // A home without an address can't be paired, and may be renumbered all the same. As all creates wait, its delete has to
+    // wait, too, or the home would be off the site.
     holds: (action, pair) =>
       action.kind === 'create' ||
       (action.kind === 'delete' && (pair !== null || (action.cause === 'absent' && action.home === null))),
@@ -203,7 +205,7 @@ const changing =
 
 const older: Rule = (seen) => {
   const { isFirstLoad, older: times, creates, back, deletes, young, wasOlder, saysItself } = seen
-  // A database that was set back goes on from there: what is new in it makes it no newer.
+  // A restored database goes on from its old state: new listings in it don't make it newer, so the shares count only once.
   const isMost = wasOlder || (back >= creates * shareBack && young >= deletes * shareBack)
   if (isFirstLoad || (times === null && !(isMost && Math.min(back, young) >= leastBack))) return null
   const how =
@@ -223,17 +225,17 @@ const older: Rule = (seen) => {
 
 const unrecognisable: Rule = (seen, limits) => {
   const { ours, own, earlier, isFirstLoad } = seen
-  const left = ({ delete: gone, changed, create }: Seen['outlook']) => {
+  const remaining = ({ delete: gone, changed, create }: Seen['outlook']) => {
     const [stay, after] = [Math.max(0, ours - gone - changed), ours - gone + create]
     // A few new listings drown nothing, however small the office is.
     const isDrowned = !isFirstLoad && create > allowedNew(seen, limits) && stay < after * shareStaying
     return { stay, after, isLittle: stay < ours * shareStaying || isDrowned }
   }
-  if (ours < leastOffice || !left(seen.outlook).isLittle) return null
-  // Then a delta takes nothing with it that is not more of the same.
-  const isOfEarlier = left(earlier).isLittle && !left(own).isLittle
+  if (ours < leastOffice || !remaining(seen.outlook).isLittle) return null
+  // If earlier deltas alone are to blame, this one goes on, but for more of the same.
+  const isOfEarlier = remaining(earlier).isLittle && !remaining(own).isLittle
   const isMore = (action: Action): boolean => countsOf(action).some((what) => earlier[what] > allowed(seen, limits))
-  const { stay, after } = left(isOfEarlier ? earlier : seen.outlook)
+  const { stay, after } = remaining(isOfEarlier ? earlier : seen.outlook)
   return {
     name: 'unrecognisable',
     ...asks,
@@ -246,13 +248,13 @@ const unrecognisable: Rule = (seen, limits) => {
   }
 }
 
-/** What the chatbot shows is not the feed's word, and is asked separately. */
+/** What the list shows is no word of the feed, so no delivery confirms it, only another list. */
 const chatbot: Rule = (seen, limits) => {
   const { missing, strange, editedAgain, otherKeys } = seen
-  // What is there under a strange number counts already.
+  // `seen.ours` has only listings that are shown, those under strange numbers among them.
   const ours = seen.ours + Math.max(0, missing - strange)
   const most = allowed({ ...seen, ours }, limits)
-  // What is missing here and strange there is one listing, which the service spells its own way: one is enough.
+  // One that is missing and one under a strange number are the same listing, which the service respells: one is enough.
   const isRespelled = missing > 0 && strange > 0
   const isList = isRespelled || missing > most
   if (!isList && editedAgain <= allowed(seen, limits, true)) return null
@@ -272,16 +274,17 @@ const chatbot: Rule = (seen, limits) => {
 }
 
 function isAboutList(action: Action, pair: Pair | null, otherKeys: boolean): boolean {
-  // Its home may be on the site still, under the number that the list lacks.
+  // The home may still be on the site, under the number that the list lacks.
   if (pair === 'missing') return true
   // Under other keys it may be somebody else's chatbot: nothing is put there.
   if (action.kind === 'create') return action.cause === 'gone-from-service' || otherKeys
-  // What is forgotten on the word of this list would be created beside a listing that is there, if it came again.
+  // If its row were forgotten because of this list, the listing could be created a second time.
   if (action.kind === 'forget') return action.cause !== 'other-feed'
+  // Without a snapshot row it may be one that the service respelled.
   return action.kind === 'delete' && action.cause === 'absent' && action.snapshot === null
 }
 
-/** In the order in which people are told. */
+/** In the order in which people are told of them. */
 export const rules: readonly Rule[] = [
   older,
   unrecognisable,
@@ -292,6 +295,6 @@ export const rules: readonly Rule[] = [
   chatbot,
 ]
 
-/** What the rules find, `from` others in a test. */
+/** What the rules find. A test may hand over rules of its own. */
 export const tripsOf = (seen: Seen, limits: Limits, from: readonly Rule[] = rules): Trip[] =>
   from.flatMap((rule) => rule(seen, limits) ?? [])

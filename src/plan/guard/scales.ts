@@ -1,4 +1,4 @@
-/** Weighs a plan, in which homes are paired: what the rules measure, without what was approved or confirmed. */
+/** Adds up what the rules measure in a plan whose homes are paired, and tells how each change stands by earlier holds. */
 import { valueInWords } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
 import type { Action, Create, Hold, Planned, Update } from '../change.ts'
@@ -7,46 +7,43 @@ import type { FactKind } from './facts.ts'
 import { countedAs, noTally } from './hold.ts'
 import type { Counted, Ends, HeldPart, HoldRecord, Pair, Remembered, Tally } from './hold.ts'
 
-/** By what earlier runs let a change go. Times in milliseconds. */
+/** What decides whether a change that earlier runs held goes now. Times in milliseconds. */
 export interface Policy {
   readonly now: number
   /**
-   * How long every delivery has to say the same, and what goes by itself stays held though no rule asks for it now. null: nothing goes
-   * by itself, or the guard is off; then only what was refused stays so.
+   * How long every delivery has to say the same before a hold goes by itself. Until then the hold stays, even if no rule trips any
+   * more. null: nothing goes by itself, or the guard is off; without a rule only what was refused stays held.
    */
   readonly confirm: number | null
-  /** This delivery and the list are whole: else they confirm nothing. */
+  /** This run read a whole delivery and a whole list. Otherwise it confirms nothing. */
   readonly isWhole: boolean
-  /** This run can't tell whether the feed still says what is held: all of it stays so, though no rule asks for it now. */
+  /** This run can't tell whether the feed still says what is held, so all holds stay, even if no rule trips. */
   readonly endsNone: boolean
-  /**
-   * Whether another complete list lets go of what the last one showed: neither where the service is called with other keys than
-   * when its list was like ours, nor where a person decides of all that is held.
-   */
+  /** Whether another complete list ends holds of the rule `chatbot`: not under changed keys, nor under `confirm: never`. */
   readonly isListedAgain: boolean
-  /** Kinds of hold of which the feed is right again: what is left of them need not wait for its time. */
+  /** Parts in which the feed is right again (`healedOf` in run/guard.ts): what is left of them need not wait for its time. */
   readonly healed: ReadonlySet<HeldPart>
-  /** Whether the delivery itself says something of this MLSNumber; else it is what earlier deltas said, planned again with it. */
+  /** Whether this delivery itself says something of an MLSNumber. If not, earlier deltas did, and that is planned again. */
   readonly saysItself: (mlsNumber: string) => boolean
-  /** What a part of an action wants, as `contentOf` has it. */
+  /** `contentOf` of hold.ts for a part of an action. */
   contentOf(action: Action, part: HeldPart): string
 }
 
-/** A run by the clock begins a little earlier than the one before, now and then. */
+/** Milliseconds by which a scheduled run may begin earlier than the one before: a span between runs may be that much shorter. */
 export const slack = 5 * 60_000
-/** Another complete list says the same so much later. */
+/** How much later than the first another complete list must show the same, in milliseconds. */
 const listAgainAfter = 3_600_000
 const day = 86_400_000
 
-/** How a part of an action stands by what was held and decided before. */
+/** How a part of an action stands by what earlier runs held and people decided; `new`: neither is about it. */
 export interface Standing {
   readonly is: 'new' | 'waiting' | 'confirmed' | 'approved' | 'refused'
-  /** Of the very same hold, not of one like it. */
+  /** The earlier hold, if it has the same content; else null. */
   readonly record: HoldRecord | null
 }
 
 export function standingOf(remembered: Remembered, action: Action, part: HeldPart, policy: Policy): Standing {
-  // Who let an update go as a whole let go of each fact of it.
+  // Whoever approved an update whole approved each fact in it.
   const whole = part.startsWith('update ') ? standingOf(remembered, action, 'update', policy) : null
   if (whole?.is === 'approved') return whole
   const record = remembered.holds.find((held) => held.part === part)
@@ -58,25 +55,25 @@ export function standingOf(remembered: Remembered, action: Action, part: HeldPar
   }
 }
 
-/** What a person alone was asked about has been said as long; what a record without MLSNumber kept, nobody was asked about. */
+/** Since when the feed has said it, in milliseconds. A hold that only asked has no clock and counts from its start; null: unknown. */
 const saidSince = ({ clock, since, ends, isOfRule }: HoldRecord): number | null =>
   clock ?? (ends === 'never' && isOfRule ? since : null)
 
-/** `since`: when deliveries, or lists, began to say the same. */
+/** Whether what deliveries, or lists, have said since then is confirmed by this run. */
 function isConfirmed(since: number | null, ends: Ends, { now, confirm, isWhole, isListedAgain }: Policy): boolean {
   if (since === null || !isWhole) return false
   if (ends === 'listed again') return isListedAgain && now - since >= listAgainAfter
   return confirm !== null && now - since >= confirm - slack
 }
 
-/** Whether a part is let go of, as far as a rule is concerned whose holds end so. */
+/** Whether a part is free of a rule whose holds end by `ends`: a person approved it, or what ends such holds has confirmed it. */
 export function isLetGo({ is, record }: Standing, ends: Ends, { isListedAgain }: Policy): boolean {
-  // Another list of the chatbot says nothing of the feed, and the feed nothing of the list.
-  const isOfOther = ends === 'confirmed' ? record?.ends === 'listed again' : record?.clock === null || !isListedAgain
-  return is === 'approved' || (is === 'confirmed' && ends !== 'never' && !isOfOther)
+  // A list of the chatbot confirms nothing that the feed says, and the feed nothing that a list shows.
+  const isByOther = ends === 'confirmed' ? record?.ends === 'listed again' : record?.clock === null || !isListedAgain
+  return is === 'approved' || (is === 'confirmed' && ends !== 'never' && !isByOther)
 }
 
-/** The part of an action that counts as this. A home that comes under another number goes whole, or not at all. */
+/** The part of an action that counts as `what`. A renumbered home goes whole or not at all, so there it is the action. */
 export const partOf = ({ kind }: Action, what: Counted, pair: Pair | null): HeldPart =>
   isFact(what) && pair !== 'renumbered' ? `update ${what}` : kind
 
@@ -85,28 +82,25 @@ const sum = (one: Tally, other: Tally): Tally =>
 
 const noSums = () => ({ leavingLater: 0, creates: 0, back: 0, deletes: 0, young: 0, missing: 0, editedAgain: 0 })
 
-/** `pair`: what a change is about the same home. */
 export type Weighable = Planned & { readonly pair: Pair | null }
 
+/** Takes the changes of a plan one by one (`add`) and gives the numbers that the rules ask for (`sums`). */
 export class Scales {
   readonly #policy: Policy
   readonly #sums = noSums()
+  /** Without what was approved, or confirmed by the feed. */
   readonly #counts = noTally()
-  /** What would be changed in all: what the delivery says itself, and what earlier deltas said. */
+  /** Without what was approved: what the delivery says itself, and what earlier deltas said. */
   readonly #own = noTally()
   readonly #earlier = noTally()
   readonly #examples: Partial<Record<FactKind, string>> = {}
-  /**
-   * Signs that the list may lack rows: listings of ours that it has not. Approved ones too, as an approval is no reason to
-   * trust the list; and those that it shows twice, as when somebody makes one anew while pages are read.
-   */
+  /** Signs that the list may lack rows: ours that it lacks (approved or not, as that makes it no better), or shows twice. */
   doubts = 0
 
   constructor(policy: Policy) {
     this.#policy = policy
   }
 
-  /** A change as it is planned; `pair`: with what it is about the same home. */
   add({ change, remembered, pair }: Weighable): void {
     if (change.kind !== 'hold') this.#weigh(change, remembered, pair)
     else if (change.cause === 'twice-shown') this.doubts++
@@ -114,8 +108,8 @@ export class Scales {
   }
 
   /**
-   * A delete that waits: for the end of its grace, for another delivery, or for a record without MLSNumber. The site is without its
-   * listing all the same, as far as the feed goes; as it waits, others need not wait for it. What a backfill leaves stays.
+   * A delete that waits for the end of its grace, for another delivery or for a record without MLSNumber. For `older`,
+   * `unrecognisable` and `arriving` its listing leaves; `leaving` need not hold others for what waits anyway. A backfill deletes nothing.
    */
   #addLeavingLater({ cause, until, isYoung }: Hold, { counted, absence }: Remembered): void {
     const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && until === 'time')
@@ -126,7 +120,7 @@ export class Scales {
     if (absence === null || this.#policy.now - absence.since < day) this.#sums.leavingLater++
   }
 
-  /** What is held of a listing counts on where this run can't change it: nothing else is let go for that. */
+  /** Adds holds of which this run can't tell what is wanted. They count on, or other changes would go in their place. */
   addStanding(holds: readonly Pick<HoldRecord, 'part' | 'clock'>[]): void {
     if (holds.some(({ part }) => part.startsWith('update'))) this.#own.changed++
     for (const { part, clock } of holds) {
@@ -137,7 +131,7 @@ export class Scales {
     }
   }
 
-  /** Each number leaves out what is let go of as far as its rule is concerned. */
+  /** Adds an action to each number, unless the rule that asks for the number has let go of it. */
   #weigh(action: Action, remembered: Remembered, pair: Pair | null): void {
     const { kind, cause } = action
     const { counted, wasElsewhere } = remembered
@@ -150,13 +144,13 @@ export class Scales {
     if (kind === 'forget' && cause !== 'other-feed') this.#sums.missing++
     add('missing', cause === 'gone-from-service', 'listed again')
     add('editedAgain', kind === 'update' && action.again, 'listed again')
-    // Whether a delivery is older is told by what it says itself.
+    // Only what the delivery says itself tells whether it is older.
     const isOwn = this.#policy.saysItself(action.mlsNumber)
-    const isOfOne = isOwn && pair !== 'renumbered'
-    add('deletes', isOfOne && kind === 'delete', 'never')
-    add('young', isOfOne && kind === 'delete' && action.isYoung, 'never')
-    add('creates', isOfOne && cause === 'new', 'never')
-    add('back', isOfOne && cause === 'new' && action.isBack && !wasElsewhere, 'never')
+    const tellsAge = isOwn && pair !== 'renumbered'
+    add('deletes', tellsAge && kind === 'delete', 'never')
+    add('young', tellsAge && kind === 'delete' && action.isYoung, 'never')
+    add('creates', tellsAge && cause === 'new', 'never')
+    add('back', tellsAge && cause === 'new' && action.isBack && !wasElsewhere, 'never')
     const outlook = isOwn ? this.#own : this.#earlier
     const all = countsOf(action, pair).filter((what) => isOpen(partOf(action, what, pair), 'never'))
     if (all.some(isFact) && !counted.some(isFact)) outlook.changed++
@@ -169,7 +163,7 @@ export class Scales {
     }
   }
 
-  /** `before`: what was changed within 24 hours. */
+  /** The numbers for the rules. `before`: what was carried out within 24 hours. */
   sums(before: Tally) {
     const [counts, own, earlier] = [sum(before, this.#counts), sum(before, this.#own), sum(before, this.#earlier)]
     return { ...this.#sums, counts, outlook: sum(own, this.#earlier), own, earlier, examples: this.#examples }

@@ -135,7 +135,7 @@ export const guardMutants: readonly Mutant[] = [
     test: 'test/runs/holds.slow.test.ts › goes also where others of it change as prices do, as that is right again, too',
     file: 'src/run/guard.ts',
     from: "'broken' in action ? action.broken.includes(what)",
-    to: "'broken' in action ? isOf(action, part)",
+    to: "'broken' in action ? hasPart(action, part)",
   },
   {
     name: 'the feed is right again though a rule finds something',
@@ -307,7 +307,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what is edited beside a held price stays',
     test: 'test/runs/waiting.slow.test.ts › while a price is refused, what somebody edits beside it is put right, and what moves by itself takes its turn',
     file: 'src/plan/present.ts',
-    from: 'fields: [...step.fields, ...others]',
-    to: 'fields: [...step.fields, ...others.slice(9)]',
+    from: 'fields: [...step.fields, ...edited]',
+    to: 'fields: [...step.fields, ...edited.slice(9)]',
   },
 ]

@@ -168,8 +168,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'no guard of what nobody would recognise',
     file: 'src/plan/guard/rules.ts',
-    from: 'if (ours < leastOffice || !left',
-    to: 'if (ours >= 0 || !left',
+    from: 'if (ours < leastOffice || !remaining',
+    to: 'if (ours >= 0 || !remaining',
   },
   {
     name: 'a delete under way is carried out by the next run',
