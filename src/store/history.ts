@@ -1,4 +1,4 @@
-/** What is remembered of a feed's listings beside their rows, on SQLite: `absence`, `ledger` and `hold` side by side. */
+/** History on SQLite: what is remembered of a feed's listings beside their snapshot rows, from `absence`, `ledger` and `hold`. */
 import type { Absence, Counted, HoldRecord } from '../plan/guard/hold.ts'
 import type { History } from '../plan/inputs.ts'
 import { column } from './connection.ts'
@@ -53,8 +53,8 @@ export function createHistory(connection: Connection): AbsenceNotes {
     const absence = byKey(absences.all(range))
     const entered = byKey(entries.all(range))
     const held = byKey(holds.all({ ...range, expired: now - approvalLasts }))
-    const counts = since(chatbot, feed, now)
-    return found.map((key) => historyOf(key, { now, counts }, absence(key)[0], entered(key), held(key)))
+    const countedAfter = since(chatbot, feed, now)
+    return found.map((key) => historyOf(key, { now, countedAfter }, absence(key)[0], entered(key), held(key)))
   }
   const isAbsent = column<1>(database, 'SELECT 1 FROM absence WHERE chatbot = ? AND feed = ? AND key = ?')
   const count = database.prepare(`INSERT INTO absence (feed, chatbot, key, runs, since, noted)
@@ -79,24 +79,24 @@ export function createHistory(connection: Connection): AbsenceNotes {
   }
 }
 
-/** What is remembered of a listing, as its rows have it. `counts`: what was changed after then does. */
+/** Makes the history of a listing from its rows. Changes later than `countedAfter` still count for the guard. */
 export function historyOf(
   key: string,
-  { now, counts }: { now: number; counts: number },
-  noted: Noted | undefined,
-  lately: readonly Entered[],
-  holding: readonly HeldRow[],
+  { now, countedAfter }: { now: number; countedAfter: number },
+  absence: Noted | undefined,
+  entries: readonly Entered[],
+  held: readonly HeldRow[],
 ): History {
-  const left = lately.filter(({ what }) => what === 'delete' || what === 'renumber' || what === 'left')
+  const left = entries.filter(({ what }) => what === 'delete' || what === 'renumber' || what === 'left')
   const leftAt = Math.max(...left.map(({ at }) => at))
   return {
     key,
-    absence: noted === undefined ? null : { runs: noted.runs, since: noted.since },
+    absence: absence === undefined ? null : { runs: absence.runs, since: absence.since },
     leftAt: leftAt > now - leftFor ? leftAt : null,
-    counted: lately.flatMap(({ what, at }) => (what === 'left' || at <= counts ? [] : [what])),
-    heldSince: holding.length === 0 ? null : Math.min(...holding.map(({ since }) => since)),
-    ...(holding.some(({ ends }) => ends === elsewhere) && { wasElsewhere: true }),
-    holds: holding.flatMap(({ part, content, rules, since, ends, clock, decision }) =>
+    counted: entries.flatMap(({ what, at }) => (what === 'left' || at <= countedAfter ? [] : [what])),
+    heldSince: held.length === 0 ? null : Math.min(...held.map(({ since }) => since)),
+    ...(held.some(({ ends }) => ends === elsewhere) && { wasElsewhere: true }),
+    holds: held.flatMap(({ part, content, rules, since, ends, clock, decision }) =>
       part === '' || ends === elsewhere
         ? []
         : [{ part, content, since, ends, clock, isOfRule: rules !== '[]', decision }],
@@ -104,6 +104,7 @@ export function historyOf(
   }
 }
 
+/** Groups rows by key; a key without rows gives none. */
 export function byKey<Row extends { key: string }>(rows: readonly Row[]): (key: string) => Row[] {
   const groups = Map.groupBy(rows, ({ key }) => key)
   return (key) => groups.get(key) ?? []

@@ -1,4 +1,4 @@
-/** The holds on SQLite: `hold` has what is held and what was decided about it, `hold_event` what became of it. */
+/** Holds on SQLite: table `hold` has what is held and what people decided, `hold_event` what became of it. */
 import { createHash } from 'node:crypto'
 import type Database from 'better-sqlite3'
 import type { Home } from '../core/home.ts'
@@ -10,7 +10,7 @@ import { inTransactions, promised } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import type { Held, HoldEvent, Holds, HoldsReader } from './store.ts'
 
-/** An approval ends after so many milliseconds: by then nobody remembers what it was for. */
+/** Milliseconds after which an approval expires: by then nobody remembers what it was for. */
 export const approvalLasts = 30 * 86_400_000
 export const eventsKept = 90 * 86_400_000
 
@@ -23,27 +23,27 @@ export type HeldRow = Omit<Held, 'part' | 'home' | 'rules' | 'decision'> & {
   decidedAt: number
 }
 
-/** `ends` of a row that holds nothing, but says that another feed of the chatbot had the listing. */
+/** `ends` of a row that holds nothing and only notes that another feed of the chatbot had the listing. */
 export const elsewhere = 'elsewhere'
 const isHeld = `ends <> '${elsewhere}'`
 
-const isOver = "decision = 'approved' AND decided_at <= @expired"
-/** What was decided, as far as it still holds. */
-export const decisionNow = `CASE WHEN ${isOver} THEN NULL ELSE decision END AS decision`
-/** A rule holds it, and no approval lets it go. */
-const waits = `feed = @feed AND rules <> '[]' AND (decision IS NOT 'approved' OR ${isOver})`
-/** It goes by itself once the feed has said it for long enough. */
+const isExpired = "decision = 'approved' AND decided_at <= @expired"
+/** The decision, unless it is an expired approval. */
+export const decisionNow = `CASE WHEN ${isExpired} THEN NULL ELSE decision END AS decision`
+/** A rule holds it, and no approval covers it. */
+const waits = `feed = @feed AND rules <> '[]' AND (decision IS NOT 'approved' OR ${isExpired})`
+/** It goes by itself once the feed has said the same for long enough. */
 export const hasClock = "hold.clock IS NOT NULL AND hold.ends = 'confirmed'"
 const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
     VALUES (@feed, @key, @part, @content, @why, @home, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
-/** What a delivery that is not believed leaves as it is: what it asks about itself has no clock. */
-export const lasts = "(coalesce(hold.decision = 'refused', false) OR hold.clock IS NOT NULL)"
-/** Nobody was asked about what a record without MLSNumber kept: for a rule it begins now. */
-export const sinceRuled = `CASE WHEN hold.rules = '[]' AND excluded.rules <> '[]' AND hold.clock IS NULL
+/** Refused, or with a clock: a delivery that is not believed leaves such a hold as it is. Its own holds only ask, and have no clock. */
+export const survivesDisbelief = "(coalesce(hold.decision = 'refused', false) OR hold.clock IS NOT NULL)"
+/** Since when a rule holds it. If only a record without MLSNumber did so far, no rule has asked anybody yet, and it begins now. */
+export const sinceByRule = `CASE WHEN hold.rules = '[]' AND excluded.rules <> '[]' AND hold.clock IS NULL
   THEN excluded.since ELSE hold.since END`
-/** What only asked before the feed has said since then; what another list has to show begins now. */
-export const asSaid = `CASE excluded.ends WHEN 'confirmed' THEN ${sinceRuled} ELSE excluded.clock END`
-/** The very same hold: what it would do has not changed meanwhile. */
+/** The clock of a hold that has none yet. The feed has said it since the hold began; another list has to show it from now on. */
+export const firstClock = `CASE excluded.ends WHEN 'confirmed' THEN ${sinceByRule} ELSE excluded.clock END`
+/** It is the same hold: what it would do has not changed. */
 const isSame = '(content IS NULL OR content = excluded.content)'
 
 export function createHolds(connection: Connection): Holds {
@@ -77,25 +77,26 @@ export function createHolds(connection: Connection): Holds {
   const events = database.prepare<[string, number], HoldEvent>(
     'SELECT at, what, holds, by FROM hold_event WHERE feed = ? AND at >= ? ORDER BY number',
   )
-  const doubtAll = database.prepare('UPDATE hold SET current = 0 WHERE feed = ?')
-  const doubtOne = database.prepare('UPDATE hold SET current = 0 WHERE feed = ? AND key = ?')
-  const doubt = (feed: string, keys: ReadonlySet<string> | undefined): void => {
-    if (keys === undefined) doubtAll.run(feed)
-    else for (const key of keys) doubtOne.run(feed, key)
+  // What is still outdated when a run has named all that it holds has ended.
+  const outdateAll = database.prepare('UPDATE hold SET current = 0 WHERE feed = ?')
+  const outdateOne = database.prepare('UPDATE hold SET current = 0 WHERE feed = ? AND key = ?')
+  const outdate = (feed: string, keys: ReadonlySet<string> | undefined): void => {
+    if (keys === undefined) outdateAll.run(feed)
+    else for (const key of keys) outdateOne.run(feed, key)
   }
   const hold = database.prepare(`INSERT ${newHold}
     ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, home = @home, ends = @ends, current = 1,
       rules = iif(@isRefused AND rules <> '[]', rules, excluded.rules),
-      since = iif(${isSame}, ${sinceRuled}, @now), clock = iif(${isSame}, coalesce(clock, ${asSaid}), excluded.clock),
+      since = iif(${isSame}, ${sinceByRule}, @now), clock = iif(${isSame}, coalesce(clock, ${firstClock}), excluded.clock),
       decision = iif(${isSame}, decision, NULL), content = @content
-      WHERE @isBelieved OR NOT (${lasts}) OR ${isSame}`)
-  // A delivery or list that is not whole says nothing about what was held before.
+      WHERE @isBelieved OR NOT (${survivesDisbelief}) OR ${isSame}`)
+  // A run that is not whole only adds holds, as it says nothing about what was held before.
   const holdAlso = database.prepare(`INSERT OR IGNORE ${newHold}`)
   const keep = database.prepare('UPDATE hold SET current = 1 WHERE feed = ? AND key = ? AND part = ?')
-  const keepLasting = database.prepare(`UPDATE hold SET current = 1 WHERE feed = ? AND ${lasts}`)
+  const keepSurvivors = database.prepare(`UPDATE hold SET current = 1 WHERE feed = ? AND ${survivesDisbelief}`)
   const drop = database.prepare('DELETE FROM hold WHERE feed = ? AND current = 0')
   const refuseAny = database.prepare("UPDATE hold SET content = NULL WHERE feed = ? AND decision = 'refused'")
-  // Whatever content a refusal was for, nothing else than what was shown is approved.
+  // A refusal may be for any content (NULL). An approval is only for what was shown, so NULL becomes a content of its own.
   const decide = database.prepare(
     `UPDATE hold SET content = iif(decision = 'refused' AND @decision IS NOT 'refused', coalesce(content, ''), content),
       decision = @decision, decided_by = @by, decided_at = @now
@@ -107,7 +108,7 @@ export function createHolds(connection: Connection): Holds {
   const noteEvent = (feed: string, at: number, what: HoldEvent['what'], holds: number, by: string | null): void => {
     if (holds > 0) addEvent.run(feed, at, what, holds, by)
   }
-  // Once for each home, however many parts of it are held.
+  // One event for each home, however many parts of it are held.
   const tell = (what: string, which: string): Database.Statement =>
     database.prepare(`INSERT INTO home_event (feed, key, at, what, why, by_whom, home)
       SELECT feed, key, @now, ${what}, why, @by, home FROM hold WHERE feed = @feed AND ${isHeld} AND ${which} GROUP BY key`)
@@ -126,12 +127,12 @@ export function createHolds(connection: Connection): Holds {
   return {
     ...promised<HoldsReader>(connection, {
       held(feed, now, { keys, most } = {}) {
-        const of = { feed, expired: now - approvalLasts }
+        const bound = { feed, expired: now - approvalLasts }
         if (keys !== undefined) {
           const sorted = [...new Set(keys)].sort(compareKeys)
-          return heldFrom(sorted.flatMap((key) => heldOf.all({ ...of, key })))
+          return heldFrom(sorted.flatMap((key) => heldOf.all({ ...bound, key })))
         }
-        return heldFrom(most === undefined ? held.all(of) : heldFirst.all({ ...of, most }))
+        return heldFrom(most === undefined ? held.all(bound) : heldFirst.all({ ...bound, most }))
       },
       count: (feed) => count.get(feed)!,
       waiting: (feed, now) => waiting.get({ feed, expired: now - approvalLasts })!,
@@ -147,8 +148,8 @@ export function createHolds(connection: Connection): Holds {
       replace(feed, all, { now, isWhole, isNewMapping = false, isBelieved = true, of, letGo }) {
         const before = total.get(feed)!
         if (isNewMapping) refuseAny.run(feed)
-        if (isWhole) doubt(feed, of)
-        if (!isBelieved) keepLasting.run(feed)
+        if (isWhole) outdate(feed, of)
+        if (!isBelieved) keepSurvivors.run(feed)
         for (const { mlsNumber, why, part, home, isRefused, isLetGo, isElsewhere } of all) {
           if (isLetGo) keep.run(feed, mlsNumber, part?.part ?? '')
           else
@@ -189,7 +190,7 @@ export function createHolds(connection: Connection): Holds {
   }
 }
 
-/** What is held, as its rows have it. */
+/** Makes holds of their rows. While a rule that asks holds a listing, none of its holds has a clock. */
 export function heldFrom(found: readonly HeldRow[]): Held[] {
   const rows = found.map((row) => ({ ...row, rules: JSON.parse(row.rules) as string[] }))
   const waitsForPerson = new Set(

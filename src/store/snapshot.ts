@@ -1,4 +1,4 @@
-/** The snapshot on SQLite: the rows of `listing` that are owned, and in `payload` what was sent and how it was shown. */
+/** The snapshot on SQLite: the owned rows of `listing`, and in `payload` the listings that were sent. */
 import { createHash } from 'node:crypto'
 import type Database from 'better-sqlite3'
 import type { FeedFigures } from '../core/figures.ts'
@@ -14,22 +14,22 @@ import { knownHashes } from './known-hashes.ts'
 import type { KnownRow } from './known-hashes.ts'
 import type { Snapshot, SnapshotReader } from './store.ts'
 
-/** Of what an earlier attempt may still land on, what was shown before says nothing. */
+/** While an earlier attempt may still land, that the old state is shown does not mean that the write was ignored. */
 const isStillSuspect = '(@ignored AND coalesce(suspect_until, 0) > @at)'
 
 /** Columns that are 0 or 1. */
 type Flag = 'owned' | 'ignored'
 type StoredRow = Omit<SnapshotRow, Flag> & Record<Flag, number>
 
-/** Changed in place: a copy of each of a million rows would cost as much as reading them. */
+/** Changes the row in place: to copy a million rows would cost as much as to read them. */
 const rowIn = (row: StoredRow): SnapshotRow =>
   Object.assign(row, { owned: row.owned === 1, ignored: row.ignored === 1 })
 
-/** Rows that are read in one go for what is held of them in memory. */
+/** Rows of a page while hashes are read into memory. */
 const knownPage = 1000
 
 const sent = 'FROM listing JOIN payload USING (id) WHERE chatbot = ? AND owned = 1 AND payload.moving IS NOT NULL'
-/** A field of what was sent. */
+/** A field of the listing that was sent. */
 const field = (name: string): string => `json_extract(unpack(coalesce(payload.packed, payload.listing)), '$.${name}')`
 const onOffer = `${sent} AND ${field('Status')} <> 'Sold'`
 
@@ -55,7 +55,7 @@ export function createSnapshot(connection: Connection): Snapshot {
     'SELECT chatbot, count(*) AS listings FROM listing WHERE feed = ? AND owned = 1 GROUP BY chatbot ORDER BY chatbot',
   )
   const anyRow = column<1>(database, 'SELECT 1 FROM listing WHERE chatbot = ? AND feed = ? LIMIT 1')
-  // The index holds all that these two read, so that the table itself is not read.
+  // An index covers these two, so that the table itself is not read.
   const parsedUnder = 'FROM listing WHERE chatbot = ? AND feed = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL'
   const countKnown = column<number>(database, `SELECT count(*) ${parsedUnder}`)
   const known = database
@@ -63,7 +63,7 @@ export function createSnapshot(connection: Connection): Snapshot {
       `SELECT raw, parts, id ${parsedUnder} AND (raw, parts, id) > (?, ?, ?) ORDER BY raw, parts, id LIMIT ${knownPage}`,
     )
     .raw()
-  // Read in the order of the table: by the index each row would be looked up.
+  // `+feed` keeps SQLite from the index, by which each row would be looked up: it reads in the order of the table.
   const asBefore =
     'FROM listing WHERE chatbot = ? AND +feed = ? AND owned = 1 AND ignored = 0 AND flight IS NULL AND baseline IS NOT NULL'
   const countAsBefore = column<number>(database, `SELECT count(*) ${asBefore}`)
@@ -118,7 +118,7 @@ export function createSnapshot(connection: Connection): Snapshot {
     refused_content = NULL, refused_mapping = NULL, refused_at = NULL, refused_message = NULL
     WHERE chatbot = @chatbot AND key = @key`)
   const savePayload = database.prepare('UPDATE payload SET packed = ?, listing = NULL, moving = ? WHERE id = ?')
-  // A fresh row under the old id: nothing of what it was may be taken for known.
+  // A fresh row under the old id, so that nothing of the old one is taken for known.
   const disown = database.prepare(`INSERT OR REPLACE INTO listing (chatbot, key, id, feed, flight, flight_at)
     VALUES (@chatbot, @key, @id, @feed, 'delete', @at)`)
   const noteRefusal =
@@ -138,7 +138,7 @@ export function createSnapshot(connection: Connection): Snapshot {
     rows: (chatbot) => walk(connection, (after, most) => page.all(chatbot, after, most).map(rowIn)),
     inBrief: (chatbot, feed) => walk(connection, (after, most) => pageInBrief.all(feed, chatbot, after, most)),
     ...promised<Omit<SnapshotReader, 'rows' | 'inBrief'>>(connection, {
-      // Within one transaction, as a look-up alone takes twice the time.
+      // In one transaction, as look-ups outside of one take twice the time.
       rowsOf: database.transaction((chatbot: string, keys: readonly string[]) =>
         byKey(keys, (key) => {
           const row = wholeRow.get(chatbot, key)
@@ -228,7 +228,7 @@ export function createSnapshot(connection: Connection): Snapshot {
   }
 }
 
-/** Rows in pages, `page` gives those after one: one after another from SQLite they take twice the time. */
+/** Rows in pages; `page` gives the rows after one. Read one by one from SQLite they would take twice the time. */
 function* knownPages(page: (last: KnownRow) => KnownRow[]): Generator<KnownRow[]> {
   for (let last: KnownRow | undefined = ['', 0, 0, '']; last !== undefined;) {
     const rows = page(last)
@@ -237,7 +237,7 @@ function* knownPages(page: (last: KnownRow) => KnownRow[]): Generator<KnownRow[]
   }
 }
 
-/** What `find` has of some keys. */
+/** What `find` gives for each key, without keys for which it gives nothing. */
 export function byKey<Key, Value>(keys: readonly Key[], find: (key: Key) => Value | undefined): Map<Key, Value> {
   const found = new Map<Key, Value>()
   for (const key of keys) {

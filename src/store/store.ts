@@ -1,9 +1,9 @@
 /**
- * The durable side, by role: a step is handed the roles that it needs. Each role has a reading half, and a `StoreReader`
- * is made of those: what gets nothing else, as `diff`, cannot write.
+ * The durable side, by role: a step is handed the roles that it needs. Each role has a reading half. A `StoreReader` has only
+ * those, so that `diff`, which gets one, cannot write.
  *
  * Keys are MLSNumbers, times milliseconds since the epoch. Methods work in batches, as each may be a round trip over a
- * network. All reject with `StoreError` where the store can't be used. A write is durable once its promise is resolved.
+ * network. All reject with `StoreError` if the store can't be used. A write is durable once its promise is resolved.
  */
 import type { RunResult } from '../core/exit.ts'
 import type { Home } from '../core/home.ts'
@@ -27,8 +27,8 @@ export interface StoreReader {
   readonly learnt: LearntReader
   readonly changes: ChangesReader
   /**
-   * Whether the store is a copy of another one, was put back from a backup, or lost its end. Of a store opened for writing a
-   * `Lease` finds it, and it is so until that is released.
+   * Whether the store is a copy of another one, was put back from a backup, or lost its last writes. If it is open for writing, a
+   * `Lease` finds it out, and it stays so until that is released.
    */
   isBehind(): Promise<boolean>
   close(): Promise<void>
@@ -44,7 +44,7 @@ export interface Store extends StoreReader {
   readonly records: Records
   readonly learnt: Learnt
   readonly changes: Changes
-  /** Takes the right to run; rejects with a `StoreError` naming the holder where another process has it. Freed when the process dies. */
+  /** Takes the right to run. Rejects with a `StoreError` that names the holder if another process has it. Freed when the process dies. */
   lease(chatbot: string, now: number): Promise<Lease>
 }
 
@@ -64,11 +64,11 @@ export interface Lease {
 export interface SnapshotReader {
   /** Every row of the chatbot, of all its feeds, in pages sorted by key (`compareKeys`). Between two pages anything may be written. */
   rows(chatbot: string): AsyncIterable<readonly SnapshotRow[]>
-  /** The same rows as far as they must be known where nothing is to be done; `feed`: whose run it is. */
+  /** The same rows in brief, for those about which nothing is to be done; `feed`: whose run it is. */
   inBrief(chatbot: string, feed: string): AsyncIterable<readonly RowInBrief[]>
-  /** Rows by key; without those that there are none of. */
+  /** Rows by key; a key without a row is left out. */
   rowsOf(chatbot: string, keys: readonly string[]): Promise<ReadonlyMap<string, SnapshotRow>>
-  /** Equal for the same listings of the feed with the same content. */
+  /** A hash of the feed's listings and their content. */
   fingerprint(chatbot: string, feed: string): Promise<string>
   /** How many listings the feed has. */
   count(chatbot: string, feed: string): Promise<number>
@@ -77,24 +77,21 @@ export interface SnapshotReader {
   /** Whether the feed has no row of any sort: no listing, no call in flight, no refusal. */
   isEmpty(chatbot: string, feed: string): Promise<boolean>
   /**
-   * Every record of the feed that need not be parsed again under this mapping for this chatbot; held in memory, a few bytes
-   * each. What the feed filled in another chatbot before is not known here.
+   * The hashes of the records that need not be parsed again for this feed and chatbot under this mapping; held in memory, a few
+   * bytes each.
    */
   knownRecords(chatbot: string, feed: string, mapping: string): Promise<KnownHashes>
-  /**
-   * By its hash, each item of the list that is as it was after the last write of this feed; held in memory likewise. Without
-   * those that `baselines` leaves out.
-   */
+  /** The baseline hashes by which list items are recognised that are as after the feed's last write; held in memory likewise. */
   knownItems(chatbot: string, feed: string): Promise<KnownHashes>
-  /** By id. Rejects with `StoreError` where one is not, or no longer, of an owned row whose content is known. */
+  /** What was sent last, by id. Rejects with `StoreError` if an id is of no owned row with known content, or no longer. */
   recall(ids: readonly number[]): Promise<ReadonlyMap<number, MovingListing>>
-  /** Ids of the feed's listings, by key; without those that are not its. */
+  /** Ids of the feed's listings, by key; other keys are left out. */
   ids(chatbot: string, feed: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** What was sent last and confirmed, by key; without those of which this feed has nothing. */
+  /** What was sent last and confirmed, by key; a key of which the feed has nothing is left out. */
   confirmed(chatbot: string, feed: string, keys: readonly string[]): Promise<ReadonlyMap<string, MovingListing>>
   /** What Create answered for a listing of this feed; null: it is not known. */
   identifier(chatbot: string, feed: string, key: string): Promise<string | null>
-  /** Baseline hashes of owned rows, by key. One without, or with a call in flight, is missing: what is shown has to be looked at then. */
+  /** Baseline hashes of owned rows, by key. Left out are rows that must be looked at: without one, ignored, or with a call in flight. */
   baselines(chatbot: string, keys: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** MLSNumbers of listings that are confirmed as they are, the latest first. */
   latest(chatbot: string, feed: string, most: number): Promise<string[]>
@@ -105,40 +102,42 @@ export interface SnapshotReader {
 }
 
 export interface Snapshot extends SnapshotReader {
+  /** Writes what confirmed calls tell, and clears their marks. */
   confirm(chatbot: string, confirmations: readonly Confirmation[]): Promise<void>
-  /** Drops rows. With `unsettledAt`, a delete in flight stays marked from that time, as an attempt may still land. */
+  /** Drops rows. With `unsettledAt`, the mark of a delete in flight stays, with that time, as an attempt may still land. */
   forget(chatbot: string, keys: readonly string[], unsettledAt: number | null): Promise<void>
-  /** What Create answered is of no use any more: that listing is gone, or may be. */
+  /** Forgets what Create answered, as that listing is gone, or may be. */
   forgetIdentifier(chatbot: string, key: string): Promise<void>
-  /** Notes a refusal and clears the mark, unless an earlier attempt may have had an effect (`unsettled`). */
+  /** Notes a refusal, and clears the mark unless an earlier attempt may have had an effect (`unsettled`). */
   refuse(chatbot: string, feed: string, key: string, refusal: Refusal): Promise<void>
+  /** Notes new bytes of listings that stay as they are. */
   touch(touches: readonly Touch[]): Promise<void>
-  /** Notes how the service shows listings; nothing of those that an earlier call may still change at `now`. */
+  /** Notes how the service shows listings, except those that an earlier call may still change at `now`. */
   setBaselines(chatbot: string, baselines: readonly Baseline[], now: number): Promise<void>
 }
 
 /** Hashes of a feed's snapshot, as they were when it was read. */
 export interface KnownHashes {
-  /** The ids of the owned rows with this hash; none where a record with it gave more listings than are left. */
+  /** Ids of the owned rows with this hash; none if the record gave more listings than are left of it. */
   find(hash: string): readonly number[]
-  /** Gives its memory back at once, where a collection may leave it until the next one is made. From then on nothing is found. */
+  /** Frees its memory at once, as the garbage collector may keep it for long. Afterwards nothing is found. */
   end(): void
 }
 
-/** Everything a confirmed write tells. `bornAt` null: this write did not make it, or it came with the first load. */
+/** What a confirmed write tells of a listing. `bornAt` null: this write did not create it, or it came with the first load. */
 export interface Confirmation extends Pick<
   SnapshotRow,
   'key' | 'feed' | 'home' | 'bornAt' | 'movesAt' | 'suspectUntil' | 'baseline' | 'ignored'
 > {
   sent: MovingListing
   content: string
-  /** How the record is recognised next time; null: the row keeps what it has, as the record was not parsed. */
+  /** By what the record is recognised next time; null: it was not parsed, and the row keeps what it has. */
   record: Pick<SnapshotRow, 'raw' | 'parts'> | null
   mapping: string
   at: number
-  /** It undoes what somebody did on the service. */
+  /** It undid what somebody did on the service. */
   isPutRight: boolean
-  /** What Create answered; null: the listing was made by another call; left out: it is the one that the row stands for. */
+  /** What Create answered; null: another call made the listing; left out: it is the same listing as before. */
   identifier?: string | null
 }
 
@@ -150,61 +149,61 @@ export interface Refusal {
   unsettled?: boolean
 }
 
-/** Bookkeeping of an unchanged listing whose bytes changed. */
+/** An unchanged listing whose record has other bytes. */
 export interface Touch extends Pick<SnapshotRow, 'id' | 'content' | 'raw' | 'parts' | 'home' | 'movesAt'> {
   mapping: string
   moving: Moving
 }
 
 export interface Baseline extends Pick<SnapshotRow, 'key' | 'ignored'> {
-  /** Of the item as shown. */
+  /** Hash of the item as shown. */
   hash: string
-  /** It was shown so when the run began: nothing undid the last write. */
+  /** It was shown so when the run began, so nothing undid the last write. */
   isAtRest: boolean
 }
 
 /** Calls that are under way, and what was carried out lately. */
 export interface LedgerReader {
-  /** How many listings the feed changed within 24 hours, by what the guard counts. */
+  /** How many listings had this kind of change that the guard still counts (24 hours). */
   counted(chatbot: string, feed: string, what: Counted, now: number): Promise<number>
-  /** MLSNumbers deleted after `since` that no row stands for again, the latest first. */
+  /** MLSNumbers deleted after `since` that have no row now, the latest first. */
   latest(chatbot: string, feed: string, since: number, most: number): Promise<string[]>
 }
 
 /** A call to be marked. */
 export interface Begun {
   key: string
-  /** What the guard counts of it for 24 hours; `left`: a delete that counts for nothing, and is noted all the same. */
+  /** The kinds it counts as for 24 hours; `left`: a delete that counts as nothing and is noted all the same. */
   counts: readonly (Counted | 'left')[]
-  /** The delete is of this copy of several: it is counted beside the key, as the listing itself stays. */
+  /** Set if a copy of a listing is deleted: it is entered under a name of its own, as the listing itself stays. */
   copy?: string
 }
 
 export interface Ledger extends LedgerReader {
-  /** Marks calls in flight and enters what they count as, durably, before they are sent. */
+  /** Before calls are sent, durably marks them as in flight and enters what they count as. */
   begin(chatbot: string, feed: string, kind: CallKind, calls: readonly Begun[], now: number): Promise<void>
-  /** Notes that a look-up did not show what is in flight; the first time after the call counts. */
+  /** Notes that a look-up did not find what is in flight. Only the first time after the call is kept. */
   noteMissing(chatbot: string, key: string, now: number): Promise<void>
   /**
-   * Takes the marks of calls away, and rows with them that were only a mark. `none`: the calls surely had no effect, and
-   * what they entered goes, too; `as-before`: they are through, and the listings are there as they were. `copy`: as begun.
+   * Removes marks of calls, and rows that were nothing but a mark. `none`: the calls surely had no effect, so their entries are
+   * removed, too. `as-before`: they are through, and the listings are as they were. `copy`: as given to `begin`.
    */
   end(chatbot: string, keys: readonly string[], effect: 'none' | 'as-before', copy?: string): Promise<void>
 }
 
-/** What is remembered of a feed's listings beside their rows: absences, what was changed lately, holds. */
+/** What is remembered of a feed's listings beside their snapshot rows: absences, what was changed lately, holds. */
 export interface HistoryReader {
-  /** In pages sorted by key (`compareKeys`). */
+  /** All of it, in pages sorted by key (`compareKeys`). */
   rows(chatbot: string, feed: string, now: number): AsyncIterable<readonly History[]>
   /** Whether a listing was absent from the last delivery that tells absences. */
   isAbsent(chatbot: string, feed: string, key: string): Promise<boolean>
 }
 
-/** The absences of listings from deliveries are written here; the rest by `Ledger` and `Holds`. */
+/** Writes absences; the rest of the history is written by `Ledger` and `Holds`. */
 export interface AbsenceNotes extends HistoryReader {
   /**
-   * Counts one more absence of listings, and ends those of listings that came back. Held deletes of listings that are still there
-   * begin their clock again: a delivery that is not believed leaves them held.
+   * Counts one more absence of each `absent` listing, and ends those of `returned` ones. Held deletes of `stillThere` listings begin
+   * their clock anew: they stay held after a delivery that is not believed.
    */
   noteAbsences(
     chatbot: string,
@@ -212,25 +211,25 @@ export interface AbsenceNotes extends HistoryReader {
     keys: { absent: readonly string[]; returned: readonly string[]; stillThere: readonly string[] },
     now: number,
   ): Promise<void>
-  /** Drops the absences that were not noted at `now`: they did not go on. */
+  /** Drops absences that were not noted at `now`, as they are over. */
   pruneAbsences(chatbot: string, feed: string, now: number): Promise<void>
 }
 
 /** What the last runs of a feed held, and what people decided about it. */
 export interface HoldsReader {
-  /** Sorted by MLSNumber; without those that another feed has. `only`: of these MLSNumbers, or of the first so many. */
+  /** Sorted by MLSNumber; without listings that another feed has. `only`: of these MLSNumbers, or of the first `most`. */
   held(feed: string, now: number, only?: { keys?: readonly string[]; most?: number }): Promise<Held[]>
-  /** Of how many listings each rule of the guard holds something that nobody has approved; without those that hold nothing. */
+  /** Of how many listings each rule holds something that nobody has approved; without rules that hold nothing. */
   waitingByRule(feed: string, now: number): Promise<ReadonlyMap<string, number>>
   /** Of how many listings anything is held; without those that another feed has. */
   count(feed: string): Promise<number>
   /** Of how many listings a rule of the guard holds something that nobody has approved. */
   waiting(feed: string, now: number): Promise<number>
-  /** Of how many listings such a part is held that goes by itself once its time has come. */
+  /** By part, of how many listings it is held, is not approved, and goes by itself in time. */
   clocks(feed: string, now: number): Promise<ReadonlyMap<HeldPart, number>>
-  /** Whether this rule holds any of that. */
+  /** Whether this rule holds anything that nobody has approved. */
   isHeldBy(feed: string, rule: RuleName, now: number): Promise<boolean>
-  /** Tells what can be approved now from what can be at another time. */
+  /** A hash of all that can be approved: another one means that something has changed since. */
   fingerprint(feed: string): Promise<string>
   /** What happened to a feed's holds since then, the earliest first. */
   events(feed: string, since: number): Promise<HoldEvent[]>
@@ -238,11 +237,10 @@ export interface HoldsReader {
 
 export interface Holds extends HoldsReader {
   /**
-   * Takes what a run holds for what is held. Of a whole run that is all: another content is another hold, and what is not
-   * named is over; only of the MLSNumbers `of`, where they are given. One that is not whole only adds to it. Where the mapping is
-   * new, a refusal is for any content until a whole run names it again; where the delivery is not believed, what was
-   * refused or has a clock stays as it is.
-   * `letGo`, asked last: how many holds were carried out.
+   * Writes what a run holds. A whole run ends all holds that it does not name (of the MLSNumbers `of` alone, if given), and another
+   * content makes another hold. A run that is not whole only adds holds. `isNewMapping`: refusals are for any content until a whole
+   * run names them again. `isBelieved` false: holds that are refused or have a clock stay as they are. `letGo` is called last, for
+   * how many holds were carried out.
    */
   replace(
     feed: string,
@@ -257,8 +255,8 @@ export interface Holds extends HoldsReader {
     },
   ): Promise<void>
   /**
-   * Decides about all that can be approved; null takes the decision back. Gives about how many listings, or null where
-   * `fingerprint` is no longer that of what is held, and nothing was decided.
+   * Decides about all that can be approved; `decision` null takes decisions back. Gives how many listings that concerns. If
+   * `fingerprint` is given and no longer fits what is held, nothing is decided: null.
    */
   decide(
     feed: string,
@@ -275,15 +273,15 @@ export interface Holds extends HoldsReader {
 export interface NewHeld {
   mlsNumber: string
   why: string
-  /** What can be approved of it; null: it lacks a proof or a decision, and no permission mends that. */
+  /** The part that can be approved; null: it lacks a proof or an answer, which no approval replaces. */
   part: PartHeld | null
-  /** Which home; left out or null: nothing is known of it. */
+  /** Its home; left out or null: not known. */
   home?: Home | null
-  /** Only its refusal holds it: the rules that held it before stay, if there were any. */
+  /** No rule holds it any more, only its refusal: the rules of the earlier hold stay with it. */
   isRefused?: boolean
-  /** It was let go and is not yet carried out, or the delivery says nothing of it: what is remembered of it stays. */
+  /** Its earlier hold stays as it is: it was let go and is not carried out yet, or the delivery says nothing of it. */
   isLetGo?: boolean
-  /** Nothing of it is held: another feed of the chatbot has the listing, which is remembered until it lets go. */
+  /** Nothing is held, but another feed of the chatbot has the listing, which is remembered until it lets go. */
   isElsewhere?: boolean
 }
 
@@ -291,12 +289,12 @@ export interface NewHeld {
 export interface Held {
   mlsNumber: string
   part: HeldPart | null
-  /** null: nothing is known of it, as of what a version before held. */
+  /** null: not known, as of a hold of an earlier version. */
   home: Home | null
   why: string
   rules: readonly string[]
   since: number
-  /** When the clock began after which it goes by itself; null: none runs, or a person has to end what else holds it. */
+  /** When its clock began; null: it has none, or a rule that asks a person holds something of the listing. */
   clock: number | null
   decision: { is: Decision; by: string; at: number } | null
 }
@@ -321,7 +319,7 @@ export interface RunsReader {
   numbered(number: number): Promise<NumberedRun | null>
   /** What is kept of a run's report, as JSON; null: the run is too long ago, or has none. */
   report(number: number): Promise<string | null>
-  /** The run of a feed that has begun and is not on record; its process may have died. */
+  /** The run of a feed that has begun and not ended. Its process may have died. */
   underWay(feed: string): Promise<RunUnderWay | null>
   /** `finishedAt` of the last run whose result was ok, held or partial; null: this store has seen none. */
   lastSuccess(feed: string): Promise<number | null>
@@ -331,36 +329,36 @@ export interface RunsReader {
   lastVerified(feed: string): Promise<Verified | null>
   /** What people were told of the feed, as it was noted; null: nothing. */
   told(feed: string): Promise<string | null>
-  /** When a lost store was noticed for this feed, or last for any (null): creates wait for `settle` from then. */
+  /** When a lost store was noticed for this feed or, with null, for any feed last. Creates wait for `settle` from then. */
   lostAt(feed: string | null): Promise<number | null>
-  /** Whether what the last runs of a feed noted has other times from its next one on (`Runs.begin`): the clock was wrong, or is. */
+  /** Whether the clock was wrong in the last runs of a feed, or is now, so that its next run changes times they noted (`Runs.begin`). */
   hadWrongClock(feed: string, now: number): Promise<boolean>
-  /** The name of this store and its run under way; the next one, where it is opened for reading only. */
+  /** The name of this store, and its run under way or, if it is open for reading only, its next one. */
   stamp(): Promise<Stamp>
-  /** How many daemons started on this store one after another since the last `noteSteady`, and when the last one did. */
+  /** How many daemons have started on this store since the last `noteSteady`, and when the last one did. */
   starts(): Promise<{ times: number; at: number }>
 }
 
 export interface Runs extends RunsReader {
   /**
-   * Notes that a run of this process begins; gives its number. What a wrong clock noted counts as of then: what is later, and
-   * what was noted under a clock that was behind.
+   * Notes that a run begins, and gives its number. Times that a wrong clock noted become `startedAt`: later ones, and those of a
+   * clock that was behind.
    */
   begin(run: Pick<RunRecord, 'feed' | 'chatbot' | 'command' | 'startedAt'>): Promise<number>
   /** Notes how far the feed's run under way is. */
   noteProgress(feed: string, progress: string, now: number): Promise<void>
-  /** `report`: what is kept of its report, as JSON; of each feed the last ones are kept. */
+  /** Puts a finished run on record. `report`: what is kept of its report, as JSON; only the last ones of a feed stay. */
   record(run: RunRecord & { report?: string }): Promise<void>
-  /** Adds to the feed's run that began then; nothing where that is not on record. */
+  /** Adds it to the feed's run that began at `startedAt`; does nothing if that is not on record. */
   recordVerified(feed: string, startedAt: number, verified: Omit<Verified, 'at'>): Promise<void>
   recordLost(feed: string, at: number): Promise<void>
-  /** Takes a text in place of `told`. */
+  /** Replaces `told`. */
   noteTold(feed: string, told: string): Promise<void>
   /** Gives the store a new name: what its old one wrote is another store's from now on. */
   renew(): Promise<Stamp>
-  /** Notes that a daemon starts. Gives how many did before it that neither stayed up nor ended in order. */
+  /** Notes that a daemon starts. Gives how many before it neither stayed up nor ended in order. */
   noteStart(now: number): Promise<number>
-  /** A daemon stayed up or ends in order: the starts so far count no more. */
+  /** Notes that a daemon stayed up, or ends in order: earlier starts no longer count. */
   noteSteady(): Promise<void>
 }
 
@@ -382,13 +380,13 @@ export interface RunRecord {
 /** What a rule of the guard found in a run, as its figures have it (`holds`). */
 export interface Finding {
   rule: RuleName
-  /** What, of how many, against which number. */
+  /** What was found: of how many, against which number. */
   found: string
   /** The same, with what happened next as it was known then. */
   sentence: string
 }
 
-/** Numbers grow with each run of the store, whichever the feed. */
+/** A run with its number, which grows with each run of the store, of whichever feed. */
 export interface NumberedRun extends RunRecord {
   number: number
 }
@@ -414,30 +412,30 @@ export interface Verified {
   at: number
 }
 
-/** What the next delivery of a feed is compared with, and asked for by. */
+/** What the next delivery of a feed is compared with, and asked for with. */
 export interface DeliveriesReader {
   last(feed: string): Promise<LastDelivery>
-  /** What deltas brought and no run has carried out, in pages sorted by key (`compareKeys`). */
+  /** What deltas said and no run has carried out, in pages sorted by key (`compareKeys`). */
   pending(feed: string): AsyncIterable<readonly Pending[]>
   /** The same of these MLSNumbers, by key. */
   pendingOf(feed: string, keys: readonly string[]): Promise<ReadonlyMap<string, Pending>>
 }
 
-/** What a delta says of one MLSNumber, and is still to be done. */
+/** What a delta says of one MLSNumber and is still to be done. */
 export interface Pending {
   key: string
-  /** As its records were mapped then; none of them a reject. */
+  /** Its records as they were mapped when they came, without rejects. */
   delivered: readonly Delivered[]
-  /** When it was said, in milliseconds: as its delivery was written or, where that is not told, came. */
+  /** When it was said, in milliseconds: when its delivery was written or, if that is not known, came. */
   at: number
 }
 
 export interface Deliveries extends DeliveriesReader {
-  /** Of what is left out the store keeps what it has. */
+  /** Replaces what is given. The store keeps the rest. */
   record(feed: string, last: Partial<LastDelivery>): Promise<void>
-  /** Notes what is to be done, in place of what was pending of the same MLSNumbers. */
+  /** Notes what is to be done. It replaces what was pending of the same MLSNumbers. */
   notePending(feed: string, pending: readonly Pending[], now: number): Promise<void>
-  /** Drops what was not noted at `now`: nothing is to be done any more. */
+  /** Drops what was not noted at `now`, as nothing is to be done any more. */
   prunePending(feed: string, now: number): Promise<void>
   /** Drops what was carried out. */
   endPending(feed: string, keys: readonly string[]): Promise<void>
@@ -447,43 +445,43 @@ export interface Deliveries extends DeliveriesReader {
 export interface LastDelivery {
   /** When a delivery was first carried over whole, and to which chatbot; null: none was, and the next one is the first load. */
   loaded: { chatbot: string; at: number } | null
-  /** When the last complete one came of which a run came to its end. */
+  /** When the last complete delivery came that a run went through to its end. */
   completeAt: number | null
-  /** When the last one that was carried out says that it was written; `source`: a fingerprint of where it is from. */
+  /** When the last accepted one was written, by its own word or the server's; `source`: a fingerprint of where it is from. */
   written: { by: 'document' | 'server'; at: number; source: string } | null
-  /** The version of the mapping that it was read by. */
+  /** The version of the mapping that read it. */
   mapping: string | null
   /** Its records without a readable MLSNumber. */
   keyless: readonly Keyless[]
   /**
-   * The MLSNumber of the last record of the delivery whose absences were noted last; '': it held none; null: it had an end mark,
-   * or there was none.
+   * The last record's MLSNumber, of the latest delivery whose absences were noted; '': it had no record; null: its end was proven,
+   * or there was no such delivery.
    */
   lastKey: string | null
-  /** Of the last one that left nothing to do: what the source can be asked by whether it has changed; null: there is none. */
+  /** HTTP validators of the last delivery, if it left nothing to do: with them the source is asked whether it has changed. */
   validators: SavedValidators | null
 }
 
-/** HTTP validators, with what the delivery came to. */
+/** HTTP validators, with the counts of their delivery. */
 export interface SavedValidators {
   etag?: string
   lastModified?: string
-  /** All that "not modified" rests on, as one value: under another one it says nothing. */
+  /** All that "not modified" rests on, as one value. Once that differs, the answer says nothing. */
   basis: string
   summary: DeliverySummary
 }
 
-/** What is kept of live sources: their records as they were received last, and how far each was read. */
+/** What is kept of live sources: their records as received last, and how far each source was read. */
 export interface RecordsReader {
   /** How far the source of a feed was read; null: it never was. */
   progress(feed: string): Promise<SourceProgress | null>
-  /** The timestamps of those that are kept, by key. */
+  /** The timestamps of kept records, by key. */
   stamps(feed: string, keys: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** In pages sorted by key. */
   rows(feed: string): AsyncIterable<readonly KeptRecord[]>
 }
 
-/** Every method writes what it is given and the progress at once, or nothing. */
+/** Each method writes its records and the progress together, or nothing. */
 export interface Records extends RecordsReader {
   /** Forgets all records of the feed. */
   begin(feed: string, progress: SourceProgress): Promise<void>
@@ -495,13 +493,13 @@ export interface Records extends RecordsReader {
 export interface LearntReader {
   /** A number by its name, such as `deleteBatch`; null: it is not known. */
   number(chatbot: string, name: string): Promise<number | null>
-  /** The keys that the feed's last run called the chatbot with whose list was like ours, as a number; null: they are not known. */
+  /** A number for the keys of the feed's last run in which the rule `chatbot` found nothing in the list; null: not known. */
   keys(chatbot: string, feed: string): Promise<number | null>
   /** Other stores that wrote listings of this feed, by their names. */
   writers(chatbot: string, feed: string): Promise<ReadonlyMap<string, Writer>>
-  /** Fields that the service shows in a form of its own, as far as it was reported of this feed. */
+  /** Fields that the service shows in a form of its own, as this feed's reports have told. */
   forms(feed: string): Promise<FieldName[]>
-  /** The chatbot settings that were applied last, by name; what may be otherwise on the service is not among them. */
+  /** The chatbot settings as applied last, by name, without those that may differ on the service by now. */
   settings(chatbot: string): Promise<ReadonlyMap<string, SettingValue>>
   /** The latest calls that changed settings, at most 100, the latest first. */
   settingsHistory(chatbot: string): Promise<AppliedSettings[]>
@@ -532,7 +530,7 @@ export interface Learnt extends LearntReader {
   setSettings(chatbot: string, settings: ReadonlyMap<string, SettingValue>, now: number): Promise<void>
   /** The same, and notes the call in the history. */
   applySettings(chatbot: string, changes: readonly SettingChange[], now: number): Promise<void>
-  /** Settings that may be otherwise on the service from now on: they are sent again. */
+  /** Forgets settings that may differ on the service from now on, so that they are sent again. */
   forgetSettings(chatbot: string, names: readonly string[]): Promise<void>
 }
 
@@ -540,7 +538,7 @@ export interface Learnt extends LearntReader {
 export interface ChangesReader {
   /** Of all feeds, the latest first. */
   of(mlsNumber: string, most: number): Promise<HomeEvent[]>
-  /** MLSNumbers of homes whose address or city has these words in it, among those that changed lately, the latest first. */
+  /** MLSNumbers of homes changed lately whose address or city has these words in it, the latest first. */
   find(words: string, most: number): Promise<string[]>
 }
 
@@ -560,11 +558,11 @@ export interface Done {
   error: string | null
   /** null: nothing is known of it. */
   home: Home | null
-  /** Of an update; a field whose values are too long to keep has neither. */
+  /** Of an update. A field whose values are too long to keep has neither value. */
   fields: readonly FieldChange[]
 }
 
-/** Something that happened to a home: of what is held there is no result, and `by` says who decided. */
+/** Something that happened to a home. What is held or decided has no result. `by`: who decided. */
 export interface HomeEvent extends Omit<Done, 'what' | 'result'> {
   feed: string
   what: Done['what'] | 'held' | 'ended' | Decision | 'revoked'
@@ -578,11 +576,11 @@ export interface Writer {
   run: number
   /** When a mark of it was first seen. */
   since: number
-  /** When the last list began that was looked at for marks of it. */
+  /** When the last list that was looked at for its marks began. */
   lookedAt: number
-  /** When a later mark was first seen than in the lists before; null: none was. */
+  /** When a mark of a later run was first seen than in earlier lists; null: none was. */
   roseAt: number | null
-  /** When a mark was last seen that a program still at work had changed; null: none was. */
+  /** When a mark was last seen that shows its program still at work; null: none was. */
   wroteAt: number | null
 }
 

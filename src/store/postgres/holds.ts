@@ -1,18 +1,27 @@
-/** The holds on PostgreSQL: `hold` has what is held and what was decided about it, `hold_event` what became of it. */
+/** Holds on PostgreSQL: table `hold` has what is held and what people decided, `hold_event` what became of it. */
 import { createHash } from 'node:crypto'
 import type { HeldPart } from '../../plan/guard/hold.ts'
-import { approvalLasts, asSaid, elsewhere, eventsKept, hasClock, heldFrom, lasts, sinceRuled } from '../holds.ts'
+import {
+  approvalLasts,
+  elsewhere,
+  eventsKept,
+  firstClock,
+  hasClock,
+  heldFrom,
+  sinceByRule,
+  survivesDisbelief,
+} from '../holds.ts'
 import type { HeldRow } from '../holds.ts'
 import type { HoldEvent, Holds } from '../store.ts'
 import { distinct, jsonOf } from './door.ts'
 import type { Asker, Door } from './door.ts'
 
 const isHeld = `ends <> '${elsewhere}'`
-/** `$2`: decisions of before then are over. */
-const isOver = "decision = 'approved' AND decided_at <= $2"
-/** A rule holds it, and no approval lets it go. */
-const waits = `feed = $1 AND rules <> '[]' AND (decision IS DISTINCT FROM 'approved' OR ${isOver})`
-/** The very same hold: what it would do has not changed meanwhile. */
+/** `$2`: approvals given by then have expired. */
+const isExpired = "decision = 'approved' AND decided_at <= $2"
+/** A rule holds it, and no approval covers it. */
+const waits = `feed = $1 AND rules <> '[]' AND (decision IS DISTINCT FROM 'approved' OR ${isExpired})`
+/** It is the same hold: what it would do has not changed. */
 const isSame = '(hold.content IS NULL OR hold.content = excluded.content)'
 const newHolds = `INSERT INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
   SELECT $1, c.key, c.part, c.content, c.why, c.home, c.rules, c.ends, $3::bigint,
@@ -55,7 +64,7 @@ export function createHolds(door: Door): Holds {
         by,
       ])
   }
-  // Once for each home, however many parts of it are held.
+  // One event for each home, however many parts of it are held.
   const tell = (
     asker: Asker,
     feed: string,
@@ -76,7 +85,7 @@ export function createHolds(door: Door): Holds {
     async held(feed, now, { keys, most } = {}) {
       const rows = await door.all<HeldRow>(
         `SELECT key AS "mlsNumber", part, why, home, rules, since, clock, decided_by AS "decidedBy",
-          decided_at AS "decidedAt", CASE WHEN ${isOver} THEN NULL ELSE decision END AS decision
+          decided_at AS "decidedAt", CASE WHEN ${isExpired} THEN NULL ELSE decision END AS decision
         FROM hold WHERE feed = $1 AND ${isHeld} AND ($3::text[] IS NULL OR key = ANY ($3))
           AND ($4::int IS NULL OR key IN (SELECT DISTINCT key FROM hold WHERE feed = $1 AND ${isHeld} ORDER BY key LIMIT $4))
         ORDER BY key, part`,
@@ -118,7 +127,7 @@ export function createHolds(door: Door): Holds {
         since,
       ]),
     async replace(feed, held, { now, isWhole, isNewMapping = false, isBelieved = true, of, letGo }) {
-      // Read through before anything is written: a transaction may be done anew.
+      // Read to its end first, as the transaction may be tried again.
       const all = [...held]
       await door.writeOf(feed, async (asker) => {
         const before = await numberOf(asker, approvable, [feed])
@@ -128,7 +137,8 @@ export function createHolds(door: Door): Holds {
           await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND current', [feed])
         else if (isWhole)
           await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND key = ANY ($2)', [feed, [...of!]])
-        if (!isBelieved) await asker.run(`UPDATE hold SET current = true WHERE feed = $1 AND ${lasts}`, [feed])
+        if (!isBelieved)
+          await asker.run(`UPDATE hold SET current = true WHERE feed = $1 AND ${survivesDisbelief}`, [feed])
         for (const group of distinct(all, ({ mlsNumber, part }) => `${part?.part ?? ''} ${mlsNumber}`)) {
           const rows = group.map(
             ({ mlsNumber, why, part, home, isRefused = false, isLetGo = false, isElsewhere = false }) => ({
@@ -149,14 +159,14 @@ export function createHolds(door: Door): Holds {
             WHERE h.feed = $1 AND h.key = c.key AND h.part = c.part`,
             [feed, jsonOf(kept)],
           )
-          // A delivery or list that is not whole says nothing about what was held before.
+          // A run that is not whole only adds holds, as it says nothing about what was held before.
           const conflict = (rules: string): string =>
             isWhole
               ? `DO UPDATE SET why = excluded.why, home = excluded.home, ends = excluded.ends, rules = ${rules},
-              current = true, since = CASE WHEN ${isSame} THEN ${sinceRuled} ELSE excluded.since END,
-              clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, ${asSaid}) ELSE excluded.clock END,
+              current = true, since = CASE WHEN ${isSame} THEN ${sinceByRule} ELSE excluded.since END,
+              clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, ${firstClock}) ELSE excluded.clock END,
               decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content
-              WHERE ${isBelieved} OR NOT ${lasts} OR ${isSame}`
+              WHERE ${isBelieved} OR NOT ${survivesDisbelief} OR ${isSame}`
               : 'DO NOTHING'
           const [refused, others] = [true, false].map((is) =>
             rows.filter((row) => !row.isLetGo && row.isRefused === is),
@@ -180,13 +190,13 @@ export function createHolds(door: Door): Holds {
     },
     decide: (feed, decision, by, now, shown) =>
       door.writeOf(feed, async (asker) => {
-        // No run takes these holds for others between the look at them and the decision.
+        // Locked, so that no run changes these holds between the check and the decision.
         await asker.all('SELECT 1 FROM hold WHERE feed = $1 FOR UPDATE', [feed])
         if (shown !== null && (await fingerprint(asker, feed)) !== shown) return null
         const what = decision ?? 'revoked'
         const which = decision === null ? "part <> '' AND decision IS NOT NULL" : "part <> ''"
         const listings = await tell(asker, feed, now, what, by, which)
-        // Whatever content a refusal was for, nothing else than what was shown is approved.
+        // A refusal may be for any content (NULL). An approval is only for what was shown, so NULL becomes a content of its own.
         const changes = await asker.run(
           `UPDATE hold SET decision = $2, decided_by = $3, decided_at = $4,
             content = CASE WHEN decision = 'refused' AND $2 IS DISTINCT FROM 'refused' THEN coalesce(content, '') ELSE content END

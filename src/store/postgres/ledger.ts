@@ -1,4 +1,4 @@
-/** On PostgreSQL: marks of calls in flight, what was changed lately, and what is remembered of listings beside their rows. */
+/** Ledger and history on PostgreSQL: marks of calls in flight, what was changed lately, and what is remembered of listings beside their rows. */
 import type { History } from '../../plan/inputs.ts'
 import { byKey, historyOf } from '../history.ts'
 import type { Entered, HeldRow, Noted } from '../history.ts'
@@ -12,7 +12,7 @@ import { addRows, removeRows } from './snapshot.ts'
 const left = "what IN ('delete', 'renumber', 'left')"
 const suffixOf = (copy: string | undefined): string => (copy === undefined ? '' : ` (ID ${copy})`)
 
-/** What was changed after then counts (../ledger.ts). */
+/** Gives the time after which changes count (../ledger.ts). */
 async function countedSince(door: Door, chatbot: string, feed: string, now: number): Promise<number> {
   const run = await door.get<{ ended: number }>(
     `SELECT finished_at AS ended FROM run WHERE chatbot = $1 AND feed = $2 AND started_at <= $3 AND finished_at <= $4
@@ -29,7 +29,7 @@ export function createLedger(door: Door): Ledger {
         'SELECT count(DISTINCT key) AS keys FROM ledger WHERE chatbot = $1 AND feed = $2 AND at > $3 AND what = $4',
         [chatbot, feed, await countedSince(door, chatbot, feed, now), what],
       ))!.keys,
-    // Copies that "repair" took off are in the ledger too, under names that are no MLSNumber; their listing is still there.
+    // Copies that `repair` deleted have entries under names that are no MLSNumber. Their listing is still there.
     latest: async (chatbot, feed, since, most) =>
       (
         await door.all<{ key: string }>(
@@ -48,15 +48,15 @@ export function createLedger(door: Door): Ledger {
             group.map(({ key }) => ({ key, feed })),
           )
           const rows = jsonOf(group.map(({ key, copy }) => ({ key, name: key + suffixOf(copy) })))
-          // The same call once more, after an attempt that came to nothing: one entry, not two. Of whichever feed: one that
-          // takes a listing over marks a row that is still the other's.
+          // The same call again, after an attempt without effect, has one entry, not two. Of any feed: a feed that takes a
+          // listing over marks a row that is still the other's.
           await asker.run(
             `DELETE FROM ledger AS g USING listing AS l, json_to_recordset($2::json) AS c(key text, name text)
             WHERE l.chatbot = $1 AND l.key = c.key AND l.flight = $3 AND g.chatbot = $1 AND g.key = c.name AND g.at = l.flight_at`,
             [chatbot, rows, kind],
           )
-          // The mark of a create is all that says a listing is ours: before another mark takes its place, the row says it.
-          // What is created is another listing than the one that an identifier is known of.
+          // Only the mark of a create says that the listing is ours: when another mark replaces it, the row has to say so.
+          // A create makes another listing, of which the known identifier is not.
           await asker.run(
             `UPDATE listing AS l SET flight = $3, flight_at = $4, missed_at = NULL,
               identifier = CASE WHEN $3 = 'create' THEN NULL ELSE identifier END,
@@ -99,7 +99,7 @@ export function createLedger(door: Door): Ledger {
   }
 }
 
-/** Drops entries that nobody asks for any more (../ledger.ts). */
+/** Drops entries that nobody needs any more (../ledger.ts). */
 export async function pruneLedger(asker: Asker, now: number): Promise<void> {
   await asker.run(`DELETE FROM ledger WHERE at < $1 AND (at < $2 OR NOT (${left}))`, [
     now - 2 * countedFor,
@@ -120,7 +120,7 @@ export function createHistory(door: Door): AbsenceNotes {
     if (keys.length === 0) return []
     const range = [chatbot, feed, after, keys[keys.length - 1].key]
     const between = `${ofFeed} AND key > $3 AND key <= $4`
-    const [counts, absences, entries, holds] = await Promise.all([
+    const [countedAfter, absences, entries, holds] = await Promise.all([
       countedSince(door, chatbot, feed, now),
       door.all<Noted>(`SELECT key, runs, since FROM absence WHERE ${between}`, range),
       door.all<Entered>(
@@ -135,7 +135,9 @@ export function createHistory(door: Door): AbsenceNotes {
       ),
     ])
     const [absence, entered, held] = [byKey(absences), byKey(entries), byKey(holds)]
-    return keys.map(({ key }): History => historyOf(key, { now, counts }, absence(key)[0], entered(key), held(key)))
+    return keys.map(({ key }): History =>
+      historyOf(key, { now, countedAfter }, absence(key)[0], entered(key), held(key)),
+    )
   }
   return {
     rows: (chatbot, feed, now) => walk((after, most) => page(chatbot, feed, now, after, most)),

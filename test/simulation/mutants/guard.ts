@@ -28,7 +28,7 @@ export const guardMutants: readonly Mutant[] = [
     test: 'test/contract/store.ts › keep their time and their clock while the content is the same, and begin anew with another',
     runs: 'test/store/sqlite.test.ts',
     file: 'src/store/holds.ts',
-    from: 'clock = iif(${isSame}, coalesce(clock, ${asSaid}), excluded.clock)',
+    from: 'clock = iif(${isSame}, coalesce(clock, ${firstClock}), excluded.clock)',
     to: 'clock = coalesce(clock, excluded.clock)',
   },
   {
@@ -49,7 +49,7 @@ export const guardMutants: readonly Mutant[] = [
     test: 'test/contract/store.ts › have a clock from when they were held first, once a rule lets go by itself, and keep it while one asks',
     runs: 'test/store/sqlite.test.ts',
     file: 'src/store/holds.ts',
-    from: 'THEN ${sinceRuled} ELSE',
+    from: 'THEN ${sinceByRule} ELSE',
     to: 'THEN excluded.clock ELSE',
   },
   {
@@ -149,14 +149,14 @@ export const guardMutants: readonly Mutant[] = [
     test: 'test/contract/store.ts › keep their time and their clock while the content is the same, and begin anew with another',
     runs: 'test/store/sqlite.test.ts',
     file: 'src/store/holds.ts',
-    from: 'coalesce(clock, ${asSaid})',
+    from: 'coalesce(clock, ${firstClock})',
     to: 'excluded.clock',
   },
   {
     name: 'an incomplete delivery ends holds',
     file: 'src/store/holds.ts',
-    from: 'if (isWhole) doubt(feed, of)',
-    to: 'doubt(feed, of)',
+    from: 'if (isWhole) outdate(feed, of)',
+    to: 'outdate(feed, of)',
     also: [{ from: 'if (isWhole) drop.run(feed)', to: 'drop.run(feed)' }],
   },
   {
