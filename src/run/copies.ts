@@ -1,6 +1,6 @@
 /**
- * MLSNumbers of a feed that the service shows more than once, and the way to one copy. Where single copies can be named, the
- * one stays that shows what was sent last, of equals the one with the lowest ID. Nothing is written here.
+ * Finds MLSNumbers of a feed that the service shows more than once, and the way to one copy. If single copies can be named, the
+ * one that shows what was sent last stays; of equals, the one with the lowest ID. Nothing is written here.
  */
 import { differences } from '../core/compare-listings.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
@@ -18,21 +18,21 @@ export interface Duplicate {
   copies: number
   /** null: nothing can be done. */
   way: Way | null
-  /** Why nothing can be done; null where something can. */
+  /** Why nothing can be done; null: something can. */
   problem: string | null
 }
 
 /**
- * `ID`: the surplus, in the order of their IDs, which Delete is known to take. `identifier`: one of two copies, by what
- * Create answered. `anew`: all copies by their MLSNumber, and created once; not `creates`: what was sent is not known, so
- * that the next sync does.
+ * How copies are deleted. `ID`: the surplus, by list IDs, which Delete is known to take. `identifier`: one of two, by what Create
+ * answered. `anew`: all, by their MLSNumber; then the listing is created once, or by the next sync (not `creates`) if what was
+ * sent is not known.
  */
 export type Way =
   | { by: 'ID'; stays: { id: number; why: string }; surplus: number[] }
   | { by: 'identifier'; identifier: string }
   | { by: 'anew'; creates: boolean }
 
-/** How many deletes a way takes, as they are counted. */
+/** How many deletes it takes, as the guard counts them. */
 export const deletesOf = ({ way }: Duplicate): number => (way === null ? 0 : way.by === 'ID' ? way.surplus.length : 1)
 
 export interface Duplicates {
@@ -41,7 +41,7 @@ export interface Duplicates {
   ours: number
 }
 
-/** Walks the whole list. Throws `UserError` where it is not complete, `ServiceError` where it can't be had. */
+/** Walks the whole list. Throws `UserError` if it is not complete, `ServiceError` if it can't be read. */
 export async function findDuplicates(feed: Feed, readers: Readers): Promise<Duplicates> {
   const { store, workspace } = readers
   const remote = await observe(feed, readers)
@@ -69,10 +69,10 @@ export async function findDuplicates(feed: Feed, readers: Readers): Promise<Dupl
   return { found, ours }
 }
 
-/** What is remembered of a listing beside its row says nothing about its copies. */
+/** No history: it says nothing about copies. */
 async function* nothing(): AsyncGenerator<never> {}
 
-/** As the plan has it: in this feed's snapshot, created by it, or marked as its own. */
+/** Whether the listing is this feed's, much as in a plan: in its snapshot, created by it, or marked as its own. */
 function isOurs({ key, row, shown }: Situation, { name, plan: { ownership } }: Feed): boolean {
   if (row === null && isSentinel(key)) return false
   const marked = ownership !== 'snapshot' && shown.some(({ owner }) => owner === name)
@@ -156,7 +156,7 @@ export function strangerAmong(copies: readonly Shown[], feed: Feed): string | nu
   return `copy ${stranger.id ?? 'without ID'} has ${whose}, so it is not ours to delete: decide by hand`
 }
 
-/** With marks, a copy without ours is somebody else's; without them, only one with a mark is. */
+/** Whether a copy is somebody else's. With `ownership: tag` each copy without our mark is; with `snapshot`, only one with another feed's. */
 function isStrangers(owner: string | null, { name, plan: { ownership } }: Feed): boolean {
   if (ownership === 'mirror') return false
   return ownership === 'tag' ? owner !== name : owner !== null && owner !== name

@@ -24,25 +24,25 @@ import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
 import type { Feed, Readers } from './tools.ts'
 
-/** The plan as it is carried out, in figures: accidents in the workspace have become holds. */
+/** The plan as it will be carried out, in figures. In the workspace the accidents have become holds. */
 export interface Guarded extends Orders {
   /** The accidents that hold something. */
   trips: readonly Trip[]
   /** What a person is told of each. */
   sentences: ReadonlyMap<Trip, string>
-  /** What each found, alone and with what happens next, for whoever tells of it later. */
+  /** What each found, kept with the run for whoever tells of it later. */
   findings: readonly Finding[]
   /** Changes that the guard holds, wholly or in part. */
   held: number
   /** The same, and what else can be approved, as the first line of a report tells it. */
   inBrief: HeldInBrief
-  /** What somebody has to put right in feed, service or configuration: holds that wait for that, and 1 for an incomplete side. */
+  /** What somebody has to put right: holds that wait for it, 1 for an incomplete delivery or list, 1 for another program. */
   conflicts: number
   /** The delivery is whole, and no rule holds all of it. */
   isAccepted: boolean
-  /** It is older than the last one, also where nothing of it is held. */
+  /** It is older than the last one, even if nothing of it is held. */
   isOlder: boolean
-  /** The plan tells of what was held before whether it still is; that of a delta tells only of what it names. */
+  /** The plan tells whether earlier holds still stand; that of a delta tells it only of what it names. */
   isWhole: boolean
   /** What is absent from this delivery is surely gone. */
   absenceProven: boolean
@@ -51,20 +51,20 @@ export interface Guarded extends Orders {
   digest: string
   /** What a person should know, as sentences. */
   notes: string[]
-  /** What no longer has to wait, as sentences. */
+  /** Of what was held before and goes now, as sentences. */
   letGo: (verb: LetGoVerb) => string[]
   listed: Listed
 }
 
-/** If no complete delivery came for so many milliseconds, more may have happened at the office. */
+/** Milliseconds without a complete delivery after which twice as much may change, as more has happened meanwhile. */
 const rareAfter = 60 * 3_600_000
 
-/** Turns what the tripped rules are about into holds, and counts the plan as it stands then. */
+/** Turns what the tripped rules are about into holds in the workspace, and counts the plan as it stands then. */
 export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, plan: Plan): Guarded {
   const { delivery, listed, settings, others, isDoubtful } = plan
   const { summary } = delivery
   const { limits } = feed.plan
-  // What an earlier store loaded is no first load.
+  // After the loss of a store it is no first load: the lost store had loaded the chatbot.
   const isFirstLoad = past.isFirstLoad && settings.lostUntil === null
   const seen = seenIn(feed, past, plan, isFirstLoad)
   const found = limits.isOff ? [] : tripsOf(seen, limits)
@@ -85,14 +85,14 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const nameless = counted.nameless + plan.untold.nameless
   const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(counted.mapped, past, plan, feed)]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
-  // That is why, more often than not.
-  const before = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
-  const sentences = new Map([...holding].map(([trip, held]) => [trip, before + sentenceOf(trip, held, about)]))
+  // A new mapping is the likeliest cause.
+  const cause = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
+  const sentences = new Map([...holding].map(([trip, held]) => [trip, cause + sentenceOf(trip, held, about)]))
   notes.push(...sentences.values())
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
   if (nameless > 0) notes.push(namelessSentence(nameless, feed.name))
-  // What is held stays so until a whole run says otherwise.
+  // If this run is not whole, all earlier holds still stand, but for those that it let go.
   const gone = Array.from(letGo.values(), ({ counts }) => total(counts)).reduce((sum, some) => sum + some, 0)
   const stillHeld = isWhole ? plan.untold.waiting : Math.max(0, past.waiting - gone)
   const isUntold = stillHeld > (isWhole ? 0 : counted.held - total(kept))
@@ -123,13 +123,13 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     sentences,
     findings: trips.map((trip) => ({
       rule: trip.name,
-      found: before + trip.sentence,
+      found: cause + trip.sentence,
       sentence: sentences.get(trip)!,
     })),
     isAccepted: summary.complete && !trips.some(({ ends, isOfEarlier }) => ends === 'never' && isOfEarlier !== true),
     isOlder: found.some(({ name }) => name === 'older'),
     isWhole,
-    // What only the list shows to be ours is absent from it, and not noted again without it.
+    // Without the list, absences of listings that only their mark makes ours are not noted again.
     absenceProven: isWhole && settings.mode === 'full' && listed.lookUps === null,
     estimate: estimated(feed, past, counts, lookUps, listed, runtime.clock.now()),
     notes,
@@ -145,6 +145,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   }
 }
 
+/** The numbers that the rules ask for. */
 function seenIn(feed: Feed, past: Past, { delivery, facts, policy, scales }: Plan, isFirstLoad: boolean): Seen {
   const { last, moment, otherKeys, isOlder } = past
   const { summary } = delivery
@@ -176,8 +177,9 @@ type Held = Record<ActionKind, number>
 const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forget: 0 })
 
 /**
- * The kinds of hold of nearly all of whose listings this delivery says otherwise, and no rule finds anything: the feed is right again, and
- * what is left of them is as good as any other change. What leaves, or would change in another way beyond belief, does not tell so.
+ * The parts in which the feed is right again: of nearly all listings of which such a part is held this delivery says otherwise.
+ * What is left of them is as good as any other change. A listing that leaves, or that would still change beyond belief, in
+ * whatever way, is not put right.
  */
 function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }: Plan): Set<HeldPart> {
   const clocks = !policy.endsNone && policy.confirm !== null && delivery.mode === 'full' ? [...past.clocks] : []
@@ -197,44 +199,44 @@ function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }
   return new Set(clocks.flatMap(([part, held]) => (isFew((still.get(part) ?? 0) + untold.waiting, held) ? part : [])))
 }
 
-/** Gives what each accident holds, in the order of the rules. */
+/** Makes the holds, and counts what each accident holds, in the order of the rules. */
 function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) {
-  const nothing = () => ({ counts: noneHeld(), clock: null as number | null, last: 0, refused: 0, asking: 0 })
-  const held = new Map(found.map((trip) => [trip, nothing()]))
-  /** Held by no rule: by its refusal alone, or as this run ends no hold. */
+  const noHolding = () => ({ counts: noneHeld(), clock: null as number | null, last: 0, refused: 0, asking: 0 })
+  const held = new Map(found.map((trip) => [trip, noHolding()]))
+  /** Held without a rule: as it was refused, or as this run ends no hold. */
   const [refused, kept] = [noneHeld(), noneHeld()]
-  /** Held by no rule any more, until its time has come. */
-  const waiting = new Map<HeldPart, ReturnType<typeof nothing>>()
+  /** Held until its time has come, though no rule asks for it any more. */
+  const waiting = new Map<HeldPart, ReturnType<typeof noHolding>>()
   const letGo = new Map<Ends, { counts: Held; since: number }>()
-  const addClock = (holding: ReturnType<typeof nothing>, clock: number): void => {
+  const addClock = (holding: ReturnType<typeof noHolding>, clock: number): void => {
     holding.clock = Math.min(holding.clock ?? clock, clock)
     holding.last = Math.max(holding.last, clock)
   }
-  const count = (kind: ActionKind, { change, weighed, heldBy, waiting: others }: Verdict): void => {
+  const count = (kind: ActionKind, { change, weighed, heldBy, waiting: untilTime }: Verdict): void => {
     for (const { trip, clock, isRefused } of heldBy) {
       const holding = held.get(trip)!
-      // Of a create that goes on a fact is held as in an update.
+      // A create that goes on without a fact counts like an update without it.
       holding.counts[trip.fact === undefined || change.kind === 'hold' ? kind : 'update']++
       if (isRefused) holding.refused++
       else if (clock === null) holding.asking++
       else addClock(holding, clock)
     }
-    for (const { part, clock } of others) {
-      const holding = waiting.get(part) ?? nothing()
+    for (const { part, clock } of untilTime) {
+      const holding = waiting.get(part) ?? noHolding()
       waiting.set(part, holding)
       holding.counts[kind]++
       addClock(holding, clock!)
     }
     if (heldBy.length > 0 || weighed.parts.length === 0) return
     if (policy.endsNone) kept[kind]++
-    else if (others.length === 0) refused[kind]++
+    else if (untilTime.length === 0) refused[kind]++
   }
-  const taken = (action: Action, verdict: Verdict): Verdict => {
+  const counted = (action: Action, verdict: Verdict): Verdict => {
     count(action.kind, verdict)
     const [one] = verdict.letGo
     if (one !== undefined) {
       const byFeed = one.record!.ends === 'listed again' ? 'listed again' : 'confirmed'
-      // What was only asked about need not have been said each night, as by deltas.
+      // Of a hold that only asked, and so has no clock, nobody knows that the feed said it each night: deltas don't.
       const ends = one.is === 'confirmed' && one.record!.clock !== null ? byFeed : 'never'
       const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity }
       gone.counts[action.kind]++
@@ -243,15 +245,15 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
     }
     return verdict
   }
-  // Of two of one home both go, or none.
+  // Both halves of a renumbered home go, or none. So halves that nothing holds are judged again once all others are.
   const waitsForOther = ({ pair }: Beside, verdict: Verdict): boolean => pair !== null && verdict.change.kind !== 'hold'
   workspace.turn(found.length > 0 ? 'all' : 'remembered', (action, beside) => {
     const verdict = judge(action, beside, found, policy)
-    return verdict === null || waitsForOther(beside, verdict) ? null : taken(action, verdict)
+    return verdict === null || waitsForOther(beside, verdict) ? null : counted(action, verdict)
   })
   workspace.turn('paired', (action, beside) => {
     const verdict = judge(action, beside, found, policy)
-    return verdict && taken(action, verdict)
+    return verdict && counted(action, verdict)
   })
   const tripped = [...held].filter(([, { counts }]) => total(counts) > 0)
   const waits = Array.from(waiting, ([part, holding]) => [waitOf(part, total(holding.counts)), holding] as const)
@@ -265,17 +267,17 @@ export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string>
       ({ part, rules }) =>
         rules.includes(trip.name) && (trip.fact === undefined || part === `update ${trip.fact}` || part === 'create'),
     )
-    // Of two accidents of one rule, each says why in its own words.
+    // One rule may find two accidents, which their labels tell apart.
     if (isHeld && change.why.includes(trip.label)) yield change.mlsNumber
   }
 }
 
-/** `stays`: whether this run leaves what earlier ones held of an MLSNumber as it is, unless it holds it itself. */
+/** Counts the plan with its holds. `stays`: whether earlier holds of an MLSNumber stay, unless this run holds it itself. */
 function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays: (mlsNumber: string) => boolean) {
   const counts = { ...planned }
   const digest = createHash('sha256')
   let lookUps = 0
-  /** Of what the guard holds what goes on in part, and what no run held before. */
+  /** Changes that the guard holds; of them, those that go on in part, and those that no earlier run held. */
   let [held, heldInPart, fresh] = [0, 0, 0]
   let conflicts = 0
   /** Updates that go out because the mapping changed. */
@@ -354,7 +356,7 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
   const wait = `Creates wait ${Math.ceil(feed.plan.settle / 60_000)} minutes (settle)`
   if (others.rival !== null)
     yield `Another program fills this chatbot: its store (${others.rival}) goes on writing listings of this feed. Nothing is created until it has written nothing for a day. Stop one of the two`
-  // What the lease found is said already.
+  // `record.ts` has told that already.
   if (past.isBehind) return
   if (others.isBehind)
     yield `The service shows listings that a later state of this store wrote: it was put back from a backup. ${wait}`
@@ -368,7 +370,7 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
 
 function* notesOf(mapped: number, past: Past, plan: Plan, feed: Feed): Generator<string> {
   const { facts } = plan
-  // Without it the updates would look like an accident. What is left of them for later runs names its reason itself.
+  // Or so many updates would look like an accident. Those left for later runs tell their reason themselves.
   if (mapped > 0 && past.isNewMapping) {
     const calls = mapped === 1 ? '1 update, 1 call' : `${mapped} updates, as many calls`
     const minutes = Math.round(mapped / feed.rate / 60)

@@ -7,11 +7,11 @@ import type { Trip } from '../plan/guard/rules.ts'
 
 /** What one accident holds. */
 export interface Held {
-  /** How many actions of each kind, updates of which something goes on among them. */
+  /** How many actions of each kind. An update that goes on in part counts, too. */
   readonly counts: Readonly<Record<ActionKind, number>>
   /** When the earliest clock of these holds began, in milliseconds; null: none runs. */
   readonly clock: number | null
-  /** When the latest of them began. */
+  /** When the latest of these clocks began. */
   readonly last: number
   /** How many of them a person refused. */
   readonly refused: number
@@ -19,10 +19,11 @@ export interface Held {
   readonly asking: number
 }
 
+/** What the sentences need to know beside the holds. */
 export interface About {
   readonly feed: string
   readonly timezone: string
-  /** Milliseconds, as is `now`; null: nothing goes by itself. */
+  /** `limits.confirm` in milliseconds; null: nothing goes by itself. */
   readonly confirm: number | null
   readonly now: number
 }
@@ -55,9 +56,9 @@ function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: Ab
   const haveOneEnd = clock !== null && clock === last && confirm !== null && refused + asking === 0
   if ('renumbered' in numbers && haveOneEnd)
     return `Held with their old numbers until ${minuteIn(timezone, clock + confirm)}; the site keeps showing them`
-  const of = fact === undefined || counts.update === 0 ? '' : ` of ${facts[fact].words[2]}`
+  const ofFact = fact === undefined || counts.update === 0 ? '' : ` of ${facts[fact].words[2]}`
   const end = endInWords(total(counts), ends, held, about)
-  return `Held: ${countsInWords(counts)}${of}. ${end[0].toUpperCase()}${end.slice(1)}; now: listing-sync approve ${feed}`
+  return `Held: ${countsInWords(counts)}${ofFact}. ${end[0].toUpperCase()}${end.slice(1)}; now: listing-sync approve ${feed}`
 }
 
 /** What ends so many holds, as a clause: "they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
@@ -86,7 +87,7 @@ export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>
 
 export type LetGoVerb = 'would be carried out' | 'are being carried out' | 'were carried out'
 
-/** `since`: when the first of them was held, in milliseconds; `ends`: what let them go; never: that no rule asks any more. */
+/** `since`: when the first of them was held, in milliseconds. `ends`: what let them go; `never`: no rule asks for them any more. */
 export function letGoSentence(
   counts: Held['counts'],
   since: number,

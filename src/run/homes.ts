@@ -1,13 +1,13 @@
 /**
- * Which homes the changes of a plan are about. What is wanted lies in the delivery; what leaves is read from the store
- * before it is carried out, as afterwards it is not there any more.
+ * Notes which homes the changes of a plan are about. A wanted listing lies in the delivery. One that leaves is read from the
+ * store before the change is carried out, as it is gone afterwards.
  */
 import { actionOf, deliveredFor } from '../apply/home.ts'
 import { batches } from '../core/batches.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Readers } from './tools.ts'
 
-/** Notes in the workspace what was sent last of the listings whose change brings no new one. */
+/** Notes in the workspace what was sent last, for changes without a delivered listing. */
 export async function noteHomes(
   { name, chatbot }: Feed,
   { store, workspace }: Pick<Readers, 'store' | 'workspace'>,

@@ -1,4 +1,4 @@
-/** The rows of second tables (`join`) beside the records that they belong to. */
+/** Puts the rows of second tables (`join`) beside the records that they belong to. */
 import { FeedError } from '../core/errors.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
 import type { RawRecord, Reading, RecordFields } from '../feed/format/format.ts'
@@ -9,14 +9,14 @@ import { rowPaths } from '../feed/mapping/path-row.ts'
 import type { TransportEnd } from '../feed/transport/transport.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
-/** How a second table is had. */
+/** A second table, and how it is opened. */
 export interface JoinedTable extends Join {
   open(signal: AbortSignal, scratch: string): Promise<{ reading: Reading; end: () => TransportEnd }>
 }
 
 type Scratch = Pick<Workspace, 'folder' | 'addJoined' | 'dropJoined' | 'joinedBeyond' | 'joinedOf'>
 
-/** Rows that are written at once, and characters of rows that wait beside their records. */
+/** How many rows are written at once, and how many characters of rows may wait beside their records. */
 const [rowsAtOnce, textAtOnce] = [1000, 1_000_000]
 
 /** The cells of a record's rows: for each row, those of `Join.columns`. */
@@ -28,8 +28,8 @@ interface Known {
 }
 
 /**
- * Reads the tables into the workspace. A table that can't be had, or is not whole, is told in `notes` and never stops the feed.
- * `maxRecordBytes`: what the rows of one record may hold.
+ * Reads the tables into the workspace. A table that can't be read, or is not whole, is told in `notes` and never stops the feed.
+ * `maxRecordBytes`: how much the rows of one record may hold.
  */
 export async function readJoins(
   tables: readonly JoinedTable[],
@@ -51,7 +51,7 @@ export async function readJoins(
   return { known, notes }
 }
 
-/** Gives why the table is not whole; null: it is. */
+/** Reads a table; gives why it is not whole, or null. */
 async function readTable(
   table: JoinedTable,
   scratch: Scratch,
@@ -82,11 +82,11 @@ async function readTable(
         return
       }
       paths.prepare(row)
-      const of = key.first(row)
-      if (of === '' || !rowCounts(table, (name) => filters.get(name)?.first(row) ?? '')) return
+      const recordKey = key.first(row)
+      if (recordKey === '' || !rowCounts(table, (name) => filters.get(name)?.first(row) ?? '')) return
       const rank = order === null ? 0 : Number(order.first(row) || Infinity)
       const cells = columns.map((select) => select.first(row))
-      waiting.push({ key: of, rank: Number.isNaN(rank) ? Infinity : rank, cells })
+      waiting.push({ key: recordKey, rank: Number.isNaN(rank) ? Infinity : rank, cells })
       if (waiting.length === rowsAtOnce) write()
     }
     for await (const batch of reading.records) {
@@ -113,13 +113,13 @@ async function readTable(
 }
 
 /**
- * A reading whose records have their rows beside them: part of what a record says, and of what it is known by. Once all are read,
- * `notes` has the number of those without a key: nothing is known of their rows, not that they have none.
+ * A reading whose records have their rows beside them, as part of what they say and of the hash they are known by. Once all are
+ * read, `notes` tells how many had no key: their rows are unknown, which is not the same as none.
  */
 export function withJoins(reading: Reading, { known, notes }: Awaited<ReturnType<typeof readJoins>>): Reading {
   if (known.length === 0) return reading
   const keyless = known.map(() => 0)
-  const own = new WeakMap<RawRecord, { outside: string | undefined; rows: (Rows | null)[] }>()
+  const joinedAs = new WeakMap<RawRecord, { outside: string | undefined; rows: (Rows | null)[] }>()
   const joined = (record: RawRecord): RawRecord => {
     if (record.problem !== undefined) return record
     let fields: RecordFields
@@ -135,7 +135,7 @@ export function withJoins(reading: Reading, { known, notes }: Awaited<ReturnType
       return key === '' ? null : (rowsOf?.(key) ?? null)
     })
     const made = { ...record, outside: JSON.stringify([record.outside ?? null, rows]) }
-    own.set(made, { outside: record.outside, rows })
+    joinedAs.set(made, { outside: record.outside, rows })
     return made
   }
   async function* records(): AsyncGenerator<RawRecord[]> {
@@ -161,12 +161,12 @@ export function withJoins(reading: Reading, { known, notes }: Awaited<ReturnType
     ...reading,
     records: records(),
     parse(record) {
-      const of = own.get(record)
-      if (of === undefined) return reading.parse(record)
+      const before = joinedAs.get(record)
+      if (before === undefined) return reading.parse(record)
       const { outside: _, ...bare } = record
-      const fields = reading.parse(of.outside === undefined ? bare : { ...bare, outside: of.outside })
+      const fields = reading.parse(before.outside === undefined ? bare : { ...bare, outside: before.outside })
       for (const [index, { join }] of known.entries()) {
-        const rows = of.rows[index]
+        const rows = before.rows[index]
         if (rows === null) fields[lackOf(join.name)] = 'true'
         else
           for (const [at, name] of join.columns.entries())

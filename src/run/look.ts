@@ -1,7 +1,6 @@
 /**
- * How a run comes to know what the service shows: by its whole list, or, between two lists and where nothing is unclear, by the
- * snapshot and look-ups of what the plan would change. A look-up only confirms: where one finds anything else than the snapshot has, the
- * list is read.
+ * How a run learns what the service shows: by the whole list; or, between two lists and while nothing is unclear, by the snapshot
+ * and look-ups of what the plan would change. A look-up may only confirm the snapshot. If one finds anything else, the list is read.
  */
 import pLimit from 'p-limit'
 import { callsOfALookUp } from '../apply/context.ts'
@@ -29,12 +28,12 @@ export async function look(feed: Feed, tools: Readers, known: BeforeLook): Promi
   return (await byLookUps(feed, tools, known)) ?? observe(feed, tools)
 }
 
-/** null: only the list will do, or takes no more calls. */
+/** Does without the list; null: it must be read, or takes no more calls than the look-ups. */
 async function byLookUps(feed: Feed, tools: Readers, { last, ...known }: BeforeLook): Promise<Listed | null> {
   const { past, delivery, mode } = known
   const startedAt = tools.runtime.clock.now()
   if (last === null || mode !== 'sync' || !isCurrent(feed, last, startedAt)) return null
-  // A walk over all keys of a live source is the one that tells what is gone, also of what only a mark shows to be ours.
+  // A walk over all keys of a live source tells what is gone, also of listings that only their mark makes ours: that takes the list.
   if (delivery.source !== null && delivery.mode === 'full') return null
   if (past.isBehind || past.isFirstLoad || past.otherKeys || past.waiting > 0) return null
   if ((await tools.store.runs.last(feed.name))?.number !== last.run) return null
@@ -54,7 +53,7 @@ function isCurrent(feed: Feed, { at, pages, basis }: LastList, now: number): boo
   return next !== null && now >= at && now < next && basis === basisOf(feed)
 }
 
-/** null: more than `most`, or something of ours is unclear. */
+/** What the plan has to look up; null: that is more than `most`, or something of ours is unclear. */
 async function asksIn(plan: AsyncIterable<Steps>, most: number): Promise<Ask[] | null> {
   const all: Ask[] = []
   for await (const { asks } of plan) {
@@ -64,7 +63,7 @@ async function asksIn(plan: AsyncIterable<Steps>, most: number): Promise<Ask[] |
   return all
 }
 
-/** Looks up into the workspace. Gives whether each was found as the snapshot has it; an answer that does not come is none. */
+/** Looks up into the workspace. Gives whether each was found as the snapshot has it; false also if an answer does not come. */
 async function areAsExpected(
   { concurrency }: Feed,
   { service, workspace }: Readers,
@@ -93,30 +92,30 @@ async function areAsExpected(
 function isAsExpected(found: readonly Shown[], expected: ShownRow | null, { store, run }: Past['stamp']): boolean {
   if (expected === null || found.length !== 1) return expected === null && found.length === 0
   const [{ hash, owner, by }] = found
-  // Its mark may be missing, but not be another's, nor of a run that this store has not had.
+  // The mark may be missing, but must not be another feed's, another store's, or of a run that this store has not had.
   const isMarkedRight = expected.owner === null || owner === null || owner === expected.owner
   return hash === expected.hash && isMarkedRight && (by === undefined || (by.store === store && by.run < run))
 }
 
-/** All that a list was read and judged by, as one value. */
+/** All settings that a list was read and judged by, as one value. */
 function basisOf({ basis, keys, plan, outranks }: Feed): string {
   return JSON.stringify([basis, keys, plan, [...outranks]])
 }
 
-/** Holds that the feeds, or what the service once said, are the cause of. */
-const elsewhere: ReadonlySet<HoldCause> = new Set(['refused-before', 'twice-delivered', 'other-feed'])
+/** Causes of holds that need no list, but only the feeds, or an earlier answer of the service. */
+const withoutList: ReadonlySet<HoldCause> = new Set(['refused-before', 'twice-delivered', 'other-feed'])
 
-/** Whether a hold is of what the next run knows of without a list: what only the list shows to be ours has no row. */
+/** Whether the next run can tell of a hold without a list. It can't if only the list shows that the listing is ours: then it has no row. */
 function isKnown({ cause, action }: Hold): boolean {
-  return elsewhere.has(cause) || (cause === 'grace' && action?.kind === 'delete' && action.snapshot !== null)
+  return withoutList.has(cause) || (cause === 'grace' && action?.kind === 'delete' && action.snapshot !== null)
 }
 
-/** Whether a run left nothing open between what the store has and what the service shows. What its rows tell is asked for later. */
+/** Whether a run left nothing open between store and service. Rows that are not at rest the next run finds itself. */
 export function isClear({ prepared, applied }: Run, workspace: Workspace): boolean {
   if (prepared === null || applied === null) return false
   const { past, listed, plan, guarded } = prepared
   const { stopped, interrupted, late, miscounts, outcomes } = applied
-  // A list of before the first load is of another chatbot, so to say.
+  // A list from before the first load shows nothing of what the load created.
   if (stopped !== null || interrupted || late || miscounts || guarded.isFirstLoad) return false
   if (outcomes.failed + outcomes.unknown + outcomes.skipped + guarded.held + guarded.trips.length > 0) return false
   if (!listed.complete || plan.isDoubtful || plan.others.rival !== null || plan.lostAt !== past.lostAt) return false
@@ -124,7 +123,7 @@ export function isClear({ prepared, applied }: Run, workspace: Workspace): boole
   return true
 }
 
-/** Keeps the list that a run went by for the next one, if it left nothing open. */
+/** Keeps the list that a run went by for the next run, if it left nothing open. */
 export async function keepList(feed: Feed, { lists, store, workspace }: Writers, run: Run): Promise<void> {
   if (lists === undefined || run.prepared === null || !isClear(run, workspace)) return
   const { startedAt, lookUps, pages, listings } = run.prepared.listed
@@ -139,7 +138,7 @@ export async function keepList(feed: Feed, { lists, store, workspace }: Writers,
     })
 }
 
-/** The list that a run may go by. It is taken, so that a run which does not end clear leaves none. */
+/** Takes the list that a run may go by; null: none. A run that does not end clear puts none back. */
 export function takeList({ name }: Pick<Feed, 'name'>, { lists }: Pick<Writers, 'lists'>): LastList | null {
   const last = lists?.get(name) ?? null
   lists?.delete(name)

@@ -16,7 +16,7 @@ function reading({ name }: Named, { records }: Pick<StoreReader, 'records'>): Pa
   }
 }
 
-/** For a run that writes: a page that was received is in the store before the next one is asked for. */
+/** For a run that writes: each page is in the store before the next one is asked for. */
 export function mirror(feed: Named, store: Pick<Store, 'records'>): Mirror {
   const { records } = store
   return {
@@ -32,5 +32,5 @@ export function mirror(feed: Named, store: Pick<Store, 'records'>): Mirror {
   }
 }
 
-/** For a dry run: what it would write is in memory. */
+/** For a dry run: what it would write stays in memory. */
 export const dryMirror = (feed: Named, store: Pick<StoreReader, 'records'>): Mirror => overlaid(reading(feed, store))

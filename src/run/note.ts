@@ -10,7 +10,7 @@ import type { Feed, Writers } from './tools.ts'
 
 const batchSize = 1000
 
-/** Before any call is made, stores what the plan found out about the past and about listings that need no call. */
+/** Stores, before any call is made, what the plan found out about the past and about listings that need no call. */
 export async function note(feed: Feed, tools: Writers, { past, delivery, plan, guarded }: Prepared): Promise<void> {
   const { store, service, workspace } = tools
   const { now } = past.moment
@@ -18,12 +18,12 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
     await store.runs.recordLost(feed.name, plan.lostAt)
   service.sign(plan.others.isBehind ? await store.runs.renew() : past.stamp)
   if (plan.others.writers.size > 0) await store.learnt.setWriters(feed.chatbot, feed.name, plan.others.writers)
-  // Before the absences without a time, and after them with it: a listing that went when such a record came may be it.
+  // Noted twice: before the absences, and after them with the time. A listing whose absence is noted between may be such a record.
   const { agrees, lastKey } = delivery
   const { mode, deletes } = plan.settings
   const tells = tellsAbsence({ delivery: delivery.summary, agrees })
   const { keyless } = delivery
-  // A delta that lacks such a record does not say that it is gone.
+  // A delta without such a record does not say that the record is gone.
   const notesKeyless = mode === 'full' && tells
   if (notesKeyless) await store.deliveries.record(feed.name, { keyless })
   let entries: Bookkeeping[] = []
@@ -38,19 +38,19 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
     const noted = keyless.map((record) => ({ ...record, notedAt: record.notedAt ?? now }))
     await store.deliveries.record(feed.name, { keyless: noted })
   }
-  // Last, as it stands for the absences that were noted before it.
+  // Last, as it says that the absences before it were noted.
   if (deletes && tells) await store.deliveries.record(feed.name, { lastKey })
   // An absence that was neither noted again nor ended is of a listing that is no longer ours.
   if (guarded.absenceProven) await store.history.pruneAbsences(feed.chatbot, feed.name, now)
   if (delivery.mode === 'delta') await notePending(feed, tools, plan, now)
   if (feed.deltas.size > 0) await notePassedOn(feed, tools, now)
-  // A whole full delivery says anew all that is to be done, but not what was said after it was written.
+  // A whole full delivery says anew all that is to be done. An older one does not, as something may have been said after it.
   const saysAll = delivery.summary.complete && !guarded.isOlder
   if (delivery.mode === 'delta' || saysAll) await store.deliveries.prunePending(feed.name, now)
   await tools.planned?.(workspace, guarded.digest)
 }
 
-/** A delta says a thing once: what is to be done stays pending until it is done. */
+/** Notes what is to be done as pending until it is done, as a delta says a thing once. */
 async function notePending(
   feed: Feed,
   { store, workspace }: Writers,
@@ -61,7 +61,7 @@ async function notePending(
   // What an older delta said stays pending, though it was not planned again.
   for await (const { untold } of pendingBeside(feed, { store, workspace }))
     await store.deliveries.notePending(name, untold, now)
-  // No word is of the future.
+  // Nothing was said in the future, whatever the sender's clock says.
   const saidAt = Math.min(delivery.written?.at ?? now, now)
   for (const keys of batches(undone(workspace), () => batchSize)) {
     const ids = await store.snapshot.ids(chatbot, name, keys)
@@ -79,14 +79,14 @@ async function notePending(
       }
       return { key, delivered, at: before.get(key)?.at ?? saidAt }
     })
-    // What a full delivery lacked and a person let go is planned as long as that stands.
+    // Not the deletes that a person approved after a full delivery: the approval has them planned again as long as it stands.
     const isSaid = (key: string): boolean => policy.saysItself(key) || before.has(key)
     const said = pending.filter(({ key, delivered }) => delivered.length > 0 && isSaid(key))
     await store.deliveries.notePending(name, said, now)
   }
 }
 
-/** What a delta feed said of the listings that this feed takes over: it says it once, and has them again once they are let go. */
+/** Notes for delta feeds what they said of listings that this feed takes over. They say it once, and may have the listings again later. */
 async function notePassedOn({ chatbot, deltas }: Feed, { store, workspace }: Writers, now: number): Promise<void> {
   for (const keys of batches(sent(workspace), () => batchSize)) {
     const rows = Array.from(await store.snapshot.rowsOf(chatbot, keys), ([, row]) => row)
@@ -97,7 +97,7 @@ async function notePassedOn({ chatbot, deltas }: Feed, { store, workspace }: Wri
         taken.map(({ key }) => key),
       )
       const rest: SnapshotRow[] = []
-      // A full delivery that lacked it was its last word.
+      // If a full delivery of that feed has lacked it since, that was its last word.
       for (const row of taken)
         if (!newer.has(row.key) && !(await store.history.isAbsent(chatbot, from, row.key))) rest.push(row)
       const said = await store.snapshot.recall(rest.map(({ id }) => id))
@@ -115,7 +115,7 @@ function* sent(workspace: Workspace): Generator<string> {
     for (const { change } of workspace.changes(kind)) yield change.mlsNumber
 }
 
-/** MLSNumbers of which something is planned, held, or can't be decided yet. */
+/** MLSNumbers of which something is planned, held, or not decided yet. */
 function* undone(workspace: Workspace): Generator<string> {
   for (const { change } of workspace.changes()) yield change.mlsNumber
   for (const entry of workspace.bookkeeping()) if (entry.op === 'undecided') yield entry.key
@@ -141,9 +141,9 @@ async function write(
   const baselines = all('baseline').map(({ key, hash }) => ({ key, hash, ignored: false, isAtRest: true }))
   await snapshot.setBaselines(chatbot, baselines, now)
   await snapshot.forget(chatbot, keysOf('forget-flight'), null)
-  // What is planned again without a word of this delivery did not come back in it.
-  const returned = keysOf('returned').filter((key) => policy.saysItself(key))
+  // Only what this delivery itself says counts: earlier deltas are planned again with it.
+  const itself = (op: 'returned' | 'still-there'): string[] => keysOf(op).filter((key) => policy.saysItself(key))
   // An older delivery has what left since as a matter of course.
-  const stillThere = isOlder ? [] : keysOf('still-there').filter((key) => policy.saysItself(key))
-  await history.noteAbsences(chatbot, name, { absent: keysOf('absent'), returned, stillThere }, now)
+  const stillThere = isOlder ? [] : itself('still-there')
+  await history.noteAbsences(chatbot, name, { absent: keysOf('absent'), returned: itself('returned'), stillThere }, now)
 }

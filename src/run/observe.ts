@@ -5,9 +5,9 @@ import type { Feed, Readers } from './tools.ts'
 
 /** What the service shows, in figures; the items are in the workspace. */
 export interface Listed extends RemoteSummary {
-  /** When the walk over the pages began that the rest goes by, or the look-ups in its place, in milliseconds. */
+  /** When the last walk over the pages began, or the look-ups instead of one, in milliseconds. */
   readonly startedAt: number
-  /** What was looked up in place of the list; the figures are those of the last one then. null: the list was read. */
+  /** What was looked up instead of reading the list; then the figures are those of the last list. null: the list was read. */
   readonly lookUps: LookUps | null
   /** Listings that bear this feed's mark. */
   readonly marked: number
@@ -15,21 +15,21 @@ export interface Listed extends RemoteSummary {
   readonly writers: ReadonlyMap<string, number>
 }
 
-/** More stores than ever fill a chatbot: marks that somebody made up take no memory. */
+/** More stores than ever fill a chatbot. A limit, so that made-up marks can't fill the memory. */
 const mostWriters = 100
 
-/** Walks the service's pages into the workspace; of what is as its baseline only that is kept. */
+/** Walks the service's pages into the workspace. An item that is as its baseline is not kept, only noted as such. */
 export async function observe(feed: Feed, { store, service, workspace, progress }: Readers): Promise<Listed> {
   let marked = 0
   let listings = 0
   const writers = new Map<string, number>()
-  /** Items with the same mark share what it says. */
+  /** Items in a row with the same mark share one object: it is read once. */
   let latest: Glimpse['by']
   const known = await store.snapshot.knownItems(feed.chatbot, feed.name)
   const isAsBefore = ({ hash, owner, isFormer }: Glimpse): boolean => {
     if (owner !== feed.name || isFormer) return false
     const [id] = known.find(hash)
-    // One that is shown a second time is kept, to be told from the first.
+    // The second of two with one baseline is kept, so that both are seen.
     return id !== undefined && workspace.addShownAsBefore(id)
   }
   const remote = await service.observe({

@@ -1,7 +1,7 @@
 /**
- * What the marks on the service tell of the stores that wrote them. A mark of a store that is not this one, by itself, is that
- * of a lost store. One that goes on changing is another program's, which fills the same chatbot. Once is not enough: a list
- * may hide a listing and show it later, with a mark that is later than all that were seen.
+ * What the marks on the service tell of the stores that wrote them. Another store's mark alone means that a store was lost. If its
+ * marks go on changing, another program fills the same chatbot. One change is not enough: a list may hide a listing at first, and
+ * later show it with a later mark.
  */
 import type { Stamp } from '../core/mark.ts'
 import type { Writer } from '../store/store.ts'
@@ -11,7 +11,7 @@ export interface Others {
   readonly isBehind: boolean
   /** Stores that were not known before. */
   readonly found: readonly string[]
-  /** A later mark of a store has come for the first time: every create is looked up, in case another program wrote it. */
+  /** Another store's mark has changed lately. Every create is looked up, in case another program made the listing. */
   readonly isSuspect: boolean
   /** The store of another program that fills this chatbot; null: there is none, or it has written nothing for a day. */
   readonly rival: string | null
@@ -29,7 +29,7 @@ interface Known {
   writers: ReadonlyMap<string, Writer>
 }
 
-/** `shown`: the latest run of each store in the marks of this feed, by a list that began at `startedAt`. */
+/** `shown`: for each store, its latest run in this feed's marks, by a list that began at `startedAt`. */
 export function othersIn(
   shown: ReadonlyMap<string, number>,
   startedAt: number,
@@ -50,14 +50,14 @@ export function othersIn(
       roseAt: null,
       wroteAt: null,
     }
-    // What was seen in the meantime may be the last calls of a process that died.
-    const rises = before !== undefined && run > before.run && lookedAt >= since + settle
-    const isAlive = rises && roseAt !== null && startedAt >= roseAt + settle
+    // A change within `settle` may come from the last calls of a process that died.
+    const isLater = before !== undefined && run > before.run && lookedAt >= since + settle
+    const isAlive = isLater && roseAt !== null && startedAt >= roseAt + settle
     writers.set(store, {
       run,
       since,
       lookedAt: startedAt,
-      roseAt: roseAt ?? (rises ? now : null),
+      roseAt: roseAt ?? (isLater ? now : null),
       wroteAt: isAlive ? now : wroteAt,
     })
   }

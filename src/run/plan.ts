@@ -21,22 +21,22 @@ import type { Untold } from './told.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 
-/** What the plan of a run is, in figures; its changes are in the workspace. */
+/** The plan of a run in figures. Its changes are in the workspace. */
 export interface Plan {
   delivery: Delivery
   listed: Listed
   settings: PlanSettings
   facts: PlanFacts
-  /** By what earlier holds let changes go. */
+  /** What decides which earlier holds go now. */
   policy: Policy
   scales: Scales
-  /** Kinds of changes are at 0 still: the guard may make holds of changes, and counts them. */
+  /** Only `unchanged` and `reject`. The guard counts the kinds of changes, as it turns some into holds. */
   counts: Counts
   /** When the store was lost, if it was lately, in milliseconds. */
   lostAt: number | null
   /** What the marks tell of other stores. */
   others: Others
-  /** The list lacks some of ours, so it may lack others too, or another program may be at work: every create is looked up first. */
+  /** The list lacks some of ours and may lack others, or another program may be at work: every create is looked up first. */
   isDoubtful: boolean
   untold: Untold
 }
@@ -44,7 +44,7 @@ export interface Plan {
 /** How long a store is doubted after its loss, in milliseconds. */
 const day = 86_400_000
 
-/** This list may hide something: another feed's row of it, for one. What that feed had is not new. */
+/** The change with a look-up before it, as the list may hide the listing. If another feed had it, it is not new. */
 function doubted(planned: Create | Update, { wasElsewhere }: Remembered): Create | Update {
   const change = { ...planned, lookUp: true }
   return change.kind === 'create' && wasElsewhere ? { ...change, isBack: true } : change
@@ -54,7 +54,7 @@ function leftToRival(create: Create): Change {
   return hold(create, 'rival', 'another program fills this chatbot, too: one of the two has to be stopped')
 }
 
-/** The feed alone ends a refusal: the configuration may make other content of what it says as before. */
+/** Makes refusals cover any content. Only the feed ends one, and a new mapping may make other content of what the feed says as before. */
 function withRefusals(remembered: Remembered): Remembered {
   const holds = remembered.holds.map((held) => (held.decision === 'refused' ? { ...held, content: null } : held))
   return { ...remembered, holds }
@@ -89,7 +89,7 @@ export function planSettings(feed: Feed, { past, delivery, listed, mode }: Known
     forms: past.forms,
     outranks: (other) => outranks(feed, other),
     configured: feed.configured,
-    // Until a run was good nothing of what was lost is known again, however long that takes.
+    // For a day and `settle`, and until a run has succeeded: before that nothing of what was lost is known again.
     lostUntil: lostAt !== null && (past.isNew || now < lostAt + plan.settle + day) ? lostAt + plan.settle : null,
   }
 }
@@ -103,7 +103,7 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
   const { now, today } = past.moment
   const wanted = (action: Action) => {
     if (!('wanted' in action)) return null
-    // A listing that was not delivered anew is not in the workspace.
+    // undefined: the listing was not delivered anew, so it is not in the workspace.
     return 'delivered' in action.wanted
       ? listingAt(workspace.deliveredAt(action.wanted.delivered), now, today)
       : undefined
@@ -144,7 +144,7 @@ export function inputsOf(
   }
 }
 
-/** Pairs homes. What comes under another number is compared with what was sent last under the old one: a wrong price is wrong under any number. */
+/** Pairs homes, and compares what comes under another number with what was sent last under the old one: a wrong price counts under any number. */
 async function pairHomes(
   { chatbot, name }: Feed,
   { store, workspace }: Pick<Readers, 'store' | 'workspace'>,
@@ -163,25 +163,25 @@ async function pairHomes(
   }
 }
 
-/** Walks the three sides once, streams what they come to into the workspace, and weighs what the guard's rules are about. */
+/** Walks delivery, snapshot and list once, writes the plan into the workspace, and adds up what the guard's rules measure. */
 export async function decide(feed: Feed, { store, workspace }: Readers, known: Known): Promise<Plan> {
   const { past, delivery, listed } = known
   const { now } = past.moment
-  // Without a list nothing is known anew of other stores.
+  // A run without a list learns nothing of other stores.
   const stores = listed.lookUps === null ? past : { ...past, writers: new Map() }
   const others = othersIn(listed.writers, listed.startedAt, stores, now, feed.plan.settle)
-  // What a store that was put back knows nothing of may have had a run after the backup.
+  // A feed that a restored store knows nothing of may have run after the backup was made.
   const isPutBack = past.lastLostAt !== null && now < past.lastLostAt + feed.plan.settle
   const isUnknown = past.isEmpty && past.lostAt === null && (listed.marked > 0 || isPutBack)
   const isLost = isUnknown || others.isBehind || others.found.length > 0
   const lostAt = isLost ? now : past.lostAt
   const settings = planSettings(feed, known, lostAt)
-  // Of what was there before the store was lost a delta tells nothing again: it stays unknown for as long as that takes.
+  // Deltas don't say again what the lost store knew, so its listings stay unknown for good.
   const tellsOnce = lostAt !== null && delivery.mode === 'delta'
   const counts: Counts = { ...noCounts }
   const policy = policyOf(feed, known, workspace)
   const scales = new Scales(policy)
-  // A home is paired only where something leaves and something new comes.
+  // Homes are paired only if something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
   const chunks = planChanges(inputsOf(feed, { store, workspace }, now), settings)
   const take = ({ asks, changes, notes, unchanged }: Steps): void => {

@@ -9,7 +9,7 @@ import type { Feed, Readers } from './tools.ts'
 
 /** What the store knows of a feed as a run of it begins. */
 export interface Past {
-  /** When the run is; every step goes by it. */
+  /** The time of the run. Every step goes by it. */
   moment: Moment
   /** What is known of the deliveries before this one. */
   last: LastDelivery
@@ -18,38 +18,35 @@ export interface Past {
   /** This store and the run; other stores that wrote listings of this feed. */
   stamp: Stamp
   writers: ReadonlyMap<string, Writer>
-  /** The store is a copy, an older state put back, or lost its end. */
+  /** The store is a copy, was put back from a backup, or lost its last writes. */
   isBehind: boolean
   /** When a lost store was noticed for this feed: creates wait for `settle` from then. */
   lostAt: number | null
-  /** The same, for whichever feed of the store that was last. */
+  /** The same, for the feed of the store that noticed it last. */
   lastLostAt: number | null
   /** No run of this feed on this store has ended without failing. */
   isNew: boolean
-  /** The same, and it holds nothing of the feed. */
+  /** The same, and the store has nothing of the feed. */
   isEmpty: boolean
-  /** What the source can be asked by whether it has changed, if "not modified" says the same now as it would have then. */
+  /** Validators to ask the source with whether it has changed; null: none, or "not modified" would prove nothing any more. */
   validators: SavedValidators | null
-  /** How much the guard holds and nobody has let go. */
+  /** Of how many listings the guard holds something that nobody has approved. */
   waiting: number
-  /** Of how many listings it holds what goes by itself, by kind. */
+  /** By part, of how many listings it holds one that goes by itself. */
   clocks: ReadonlyMap<HeldPart, number>
   /** The last delivery was held as older than the one before. */
   isOlder: boolean
-  /** The last complete delivery was read by another mapping, time zone or encoding, or other fields moved by themselves. */
+  /** The last complete delivery was read by another mapping, time zone or encoding, or other fields were volatile. */
   isNewMapping: boolean
   /** Fields that the service is known to show in a form of its own. */
   forms: ReadonlySet<FieldName>
-  /** The service is called with other keys than in the feed's last run whose list was like ours. */
+  /** The service is called with other keys than in the feed's last run in which the rule `chatbot` found nothing. */
   otherKeys: boolean
   /** Most keys of one Delete: the profile's number, or less where a larger batch was refused. */
   deleteBatch: number
 }
 
-/**
- * All that "not modified" rests on, as one value: what the feed is, the very rows that it had then, and that the store was
- * not lost meanwhile.
- */
+/** All that "not modified" rests on, as one value: what the feed is, its rows, and when the store was lost last. */
 export async function basisOf(
   { name, chatbot, basis }: Feed,
   { snapshot }: StoreReader,
@@ -58,7 +55,7 @@ export async function basisOf(
   return shortHash(JSON.stringify([basis, lostAt, await snapshot.fingerprint(chatbot, name)]))
 }
 
-/** Whether this feed never filled this chatbot. It did if it has rows there from before it loaded another one. */
+/** Whether this feed never filled this chatbot. It did if it has rows there from before it loaded another chatbot. */
 async function isFirstLoad(
   { name, chatbot }: Feed,
   { snapshot }: StoreReader,
@@ -77,15 +74,15 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
   const now = tools.runtime.clock.now()
   const lastKeys = await learnt.keys(chatbot, name)
   const isNew = (await runs.lastSuccess(name)) === null
-  // The lease notes it so, too: what was done since is unknown, as after the loss of the store.
+  // A lease notes it likewise: what was done since is unknown, as after the loss of the store.
   const isBehind = await store.isBehind()
   const lostAt = isBehind ? now : await runs.lostAt(name)
   const known = await deliveries.last(name)
-  // A store that was put back knows of a delivery, but not that it was the one before. A lease has it forgotten for every feed; a
-  // dry run takes none.
+  // The delivery that a restored store knows need not be the one before this. A lease forgets it for every feed, but a dry run
+  // takes no lease.
   const last = isBehind ? { ...known, lastKey: null } : known
   const { validators } = last
-  const saysTheSame = validators !== null && validators.basis === (await basisOf(feed, store, lostAt))
+  const isStillValid = validators !== null && validators.basis === (await basisOf(feed, store, lostAt))
   return {
     moment: { now, today: dayIn(timezone, now), timezone },
     last,
@@ -97,7 +94,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     lastLostAt: await runs.lostAt(null),
     isNew,
     isEmpty: isNew && (await snapshot.isEmpty(chatbot, name)),
-    validators: saysTheSame ? validators : null,
+    validators: isStillValid ? validators : null,
     waiting: await holds.waiting(name, now),
     clocks: await holds.clocks(name, now),
     isNewMapping: known.mapping !== null && known.mapping !== mapping.version,

@@ -1,4 +1,4 @@
-/** From the source's bytes to listings in the workspace. */
+/** Turns the source's bytes into listings in the workspace. */
 import { UserError, messageOf } from '../core/errors.ts'
 import { contentHash, shortHash } from '../core/hash.ts'
 import { emptyDelivery, listingAt, movesAt } from '../core/listing.ts'
@@ -39,33 +39,33 @@ export interface Delivery {
   summary: DeliverySummary
   /** Its records without a readable MLSNumber. */
   keyless: readonly Keyless[]
-  /** What absence means in it: the document's own word, where it has one, else the mapping's; of a live source, by its walk. */
+  /** What absence means in it: as the document says, else the mapping; for a live source, as its walk proves. */
   mode: DeliveryMode
-  /** How far a live source was read, to be remembered; null: it is none. */
+  /** How far a live source was read, for the store; null: the source is not live. */
   source: Pick<Refreshed, 'accepted' | 'carriedOut'> | null
-  /** A table beside it (`join`) is missing or not whole: what listings have from it stays as it was. */
+  /** A table beside it (`join`) is missing or not whole: what listings have from that table stays as it was. */
   lacksTable: boolean
-  /** Records at positions behind this are what earlier deltas said; null: there are none. */
+  /** The last position of its own records: those behind it are what earlier deltas said; null: there are none of these. */
   own: number | null
-  /** Whether it ends like the one before, where its end can't be proven; null: that is not asked for. */
+  /** If its end can't be proven: whether it ends like the one before; null: it can. */
   agrees: boolean | null
   /** The MLSNumber of its last record; '': it holds none; null: its format has an end mark. */
   lastKey: string | null
-  /** Whether records name a time at which their listings come or go: an unchanged source means other listings then. */
+  /** Whether records name a time at which their listings come or go, so that an unchanged source gives other listings then. */
   endsLater: boolean
   /** When it says that it was written. */
   written: Written | null
-  /** The same and when the last one was, as people read it, where that was later; null: nothing says that it is older. */
+  /** If it was written before the last one: when each was, as people read it; null: nothing says that it is older. */
   older: ReturnType<typeof olderThan>
-  /** What the source can be asked by whether it has changed. */
+  /** What the source can be asked with next time, whether it has changed. */
   validators: Validators
   /** What a person should know of the records that were read, as sentences. */
   notes: string[]
 }
 
 /**
- * Receives a delivery into the workspace, or learns from the source that it is the last one still. Throws `FeedError` where
- * it can't be had, or is of another kind altogether; anything less becomes a reason or a reject.
+ * Receives a delivery into the workspace, or learns from the source that the last one is still current. Throws `FeedError` if it
+ * can't be fetched or is another kind of document. Anything less becomes a reason (incomplete) or a reject.
  */
 export async function receive(feed: Source, tools: Tools, past: Known, mirror: Mirror): Promise<Delivery> {
   const budget = readBudget(feed.plan.limits.read, tools.signal, tools.runtime.clock)
@@ -83,7 +83,7 @@ async function received(
   mirror: Mirror,
   budget: ReadBudget,
 ): Promise<Delivery> {
-  // A source that did not change says nothing of the tables beside it.
+  // That the source did not change says nothing of the tables beside it.
   const saved = (feed.joins ?? []).length > 0 ? null : past.validators
   if (feed.live !== undefined) {
     const refreshed = await feed.live(mirror, budget.signal, {
@@ -116,7 +116,7 @@ async function received(
   }
 }
 
-/** Whether a person let a deletion go that only another walk over the keys of a live source proves. */
+/** Whether a person approved a delete: only another walk over the keys of a live source can prove it. */
 async function isApproved({ name }: Source, { store, runtime }: Tools): Promise<boolean> {
   const held = await store.holds.held(name, runtime.clock.now())
   return held.some(({ part, decision }) => part === 'delete' && decision?.is === 'approved')
@@ -161,7 +161,7 @@ async function read(
   const unread = unreadCount()
   let skipped = 0
   const known = await tools.store.snapshot.knownRecords(feed.chatbot, feed.name, mapping.version)
-  /** One step; returns whether the time went as far. */
+  /** Takes some records; gives whether the time sufficed for all of them. */
   async function take(records: readonly RawRecord[], context: string): Promise<boolean> {
     const rows: NewDelivered[] = []
     const looked = records.map((record) => {
@@ -184,7 +184,7 @@ async function read(
       }
       if (next === made.length) break
       const { delivered, home } = made[next++]
-      // A listing that ends by itself is looked at every time.
+      // A listing that ends by itself must be parsed every time.
       const endsByItself = delivered.some((one) => 'endsLater' in one && one.endsLater)
       endsLater ||= endsByItself
       const skippable = !endsByItself && delivered.every((one) => one.kind === 'listing')
@@ -210,7 +210,7 @@ async function read(
         )
       }
     }
-    // In small batches: what lives longer than a moment is collected late, and memory grows.
+    // In small batches: garbage that lives longer is collected late, and memory grows.
     if (rows.length > 0) workspace.addDelivered(rows)
     return next === fresh.length
   }
@@ -233,7 +233,7 @@ async function read(
   const older = olderThan(last.written, written, feed.source, moment)
   const ownRecords = summary.records
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
-  // An older one is judged by what it says itself.
+  // An older delta is judged by what it says itself.
   const pending =
     mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary, reasons.size === 0) : 0
   const { doubt = null } = source.end()
@@ -243,7 +243,7 @@ async function read(
   const notes = [
     ...(live?.notes ?? []),
     ...joins.notes,
-    // Fewer than in the last run would read as if the feed had been put right.
+    // Or fewer than in the last run would look as if the feed had been put right.
     ...ofRead.map((note) => (skipped === 0 ? note : `${note}; ${others} not read and not counted`)),
   ]
   if (pending > 0) {
@@ -285,13 +285,13 @@ async function read(
   }
 }
 
-/** Of what was held as older, and nobody has let go. */
+/** Whether the rule `older` holds it, and nobody has approved it. */
 const waitsAsOlder = (held: Held): boolean => held.rules.includes('older' satisfies RuleName) && isWaiting(held)
 
 /**
- * Adds what earlier deltas said and no run has carried out, as if this one said it again; not what it says itself, nor what an older
- * delta said and waits for a person: a newer one that does not name it says nothing of it. If this one is whole, what an earlier full
- * delivery lacked goes likewise, where a person let it go. Gives of how many MLSNumbers.
+ * Adds to a delta what is pending of earlier ones, as if it said that again. Left out are MLSNumbers of which it says something
+ * itself, and what an older delta said and waits for a person. To a whole delta, deletes are added that a person approved after an
+ * earlier full delivery. Gives of how many MLSNumbers something was added.
  */
 async function addPending(
   feed: Source,
@@ -328,8 +328,8 @@ async function addPending(
 }
 
 /**
- * Takes what an older delta says back where it came too late: something is pending of the MLSNumber that was said later. Gives of how
- * many MLSNumbers.
+ * Drops what an older delta says of an MLSNumber of which something is pending that was said later. Gives of how many MLSNumbers
+ * something was dropped.
  */
 async function passOver(
   { name, chatbot }: Source,
@@ -351,12 +351,12 @@ async function passOver(
   return passed
 }
 
-/** What stands around a record is part of what it says. */
+/** What stands around a record counts as part of it. */
 function rawHash({ raw, outside }: RawRecord): string {
   return shortHash(outside === undefined ? raw : `${outside}${shortHash(raw)}`)
 }
 
-/** A row of the same bytes under another header says something else. */
+/** A hash of the header: under another one a row of the same bytes says something else. */
 function contextHash(reading: Reading): string {
   const context = reading.context()
   return context === '' ? '' : shortHash(context).slice(0, 8)
@@ -364,7 +364,7 @@ function contextHash(reading: Reading): string {
 
 type Confirmed = ReadonlyMap<string, MovingListing>
 
-/** The listings, by MLSNumber, of which records of a batch tell only what changed; few presets have such records. */
+/** By MLSNumber, the earlier state of listings of which records tell only what changed. Few presets have such records. */
 async function confirmedFor(
   { mapping, chatbot, name }: Source,
   { store }: Tools,
@@ -378,14 +378,15 @@ async function confirmedFor(
     try {
       return mapping.asksFor?.(reading.parse(record), moment) ?? []
     } catch {
-      // It is parsed once more, and rejected.
+      // Such a record is parsed once more, and rejected.
       return []
     }
   })
   const keys = asked.flat()
   if (keys.length === 0) return new Map()
   const confirmed = new Map(await store.snapshot.confirmed(chatbot, name, keys))
-  // What is still to be sent is what a later record changes, but for what an older delivery said of a listing that is there.
+  // A later record changes what is still pending, rather than what was sent. What an older delivery said of a listing that is on
+  // the service does not count.
   const pending = await store.deliveries.pendingOf(name, keys)
   const there = [...pending.keys()].filter((key) => confirmed.has(key))
   const held = there.length === 0 ? [] : await store.holds.held(name, moment.now, { keys: there })
@@ -409,7 +410,7 @@ function normalised(
     const fields = reading.parse(record)
     const delivered = mapping.normalise(fields, record.at, moment, (key) => confirmed.get(key) ?? null)
     if (!mapping.mendsText && mayBeDoubled(record.raw)) doubled.look(fields, delivered[0])
-    // Values of a document's header are part of its records, too.
+    // Records may take values from the document's header, too.
     const hasHeader = Object.keys(reading.header?.() ?? {}).length > 0
     if (hasHeader || mayHoldMarks(record)) marks.look(fields, delivered[0])
     return delivered
@@ -419,7 +420,7 @@ function normalised(
   }
 }
 
-/** Where a record's home is; null: it can't be read, or names none. */
+/** A record's home; null: it can't be read, or the record names none. */
 function homeOfRecord(mapping: Mapping, moment: Moment, reading: Reading, record: RawRecord): string | null {
   try {
     return homeHashOf(mapping.placeOf(reading.parse(record), moment))
@@ -459,15 +460,15 @@ function newRow(
   return { position, delivered, content, raw, parts, home: homeHashOf(listing), movesAt: ends }
 }
 
-/** So many of the last records that were parsed are remembered: of a delivery that grew by more, nothing is known. */
+/** How many of the last parsed records are remembered. If a delivery grew by more, its end can't be compared. */
 const endKept = 1000
 
-/** How a delivery ends. */
+/** Follows the records, to know with which the delivery ends. */
 function endOf() {
   const end = {
-    /** The snapshot row of the last record that was known by its bytes. */
+    /** The snapshot row of the last record that was known by its bytes; null: none was. */
     row: null as number | null,
-    /** The MLSNumbers of the records that were parsed after that, the last ones of them. */
+    /** The MLSNumbers of records parsed after it, as far as they are remembered. */
     keys: [] as string[],
     seen(id: number): void {
       end.row = id
@@ -484,8 +485,8 @@ function endOf() {
 type End = ReturnType<typeof endOf>
 
 /**
- * Whether two deliveries can't have been cut at different places: the last record of the earlier one is in the later one, and the
- * last listing of ours in the later one was in the earlier one.
+ * Whether a delivery ends like the one before: the last record of the earlier one is in this one, and the last listing of ours in
+ * this one was in the earlier one. Two that were cut at different places never do.
  */
 async function endsLike(
   { chatbot, name }: Source,
@@ -493,7 +494,7 @@ async function endsLike(
   { lastKey, completeAt, mapping }: Past['last'],
   end: End,
 ): Promise<boolean> {
-  // Nothing is known of the one before where another version read it.
+  // Without a last key this is the first delivery, or an earlier version of the program read the one before.
   if (lastKey === null) return completeAt === null && mapping === null
   if (lastKey === '' || isEmpty(end)) return lastKey === '' && isEmpty(end)
   const ids = await store.snapshot.ids(chatbot, name, [...end.keys, lastKey])
@@ -513,10 +514,10 @@ async function keyOf(store: Tools['store'], row: number | null): Promise<string 
   return row === null ? null : (await store.snapshot.recall([row])).get(row)!.listing.MLSNumber
 }
 
-/** At most so many records without MLSNumber are told apart: with more of them the feed has lost the column. */
+/** How many records without MLSNumber are told apart. With more of them, the feed has lost the column. */
 const mostKeyless = 10_000
 
-/** The records of a delivery without a readable MLSNumber; one that came before is as it was noted then. */
+/** Collects the records without a readable MLSNumber. One that came before stays as it was noted then. */
 function keylessRecords(before: readonly Keyless[], now: number) {
   const known = new Map(before.map((record) => [record.identity, record]))
   const found = new Map<string, Keyless>()
@@ -532,7 +533,7 @@ function keylessRecords(before: readonly Keyless[], now: number) {
   }
 }
 
-/** Counts images that may not be passed on. Records that are skipped as unchanged are not read, and not counted. */
+/** Counts images that may not be passed on, except in records that are skipped as unchanged: they are not read. */
 function imagesCount() {
   let listings = 0
   const hosts = new Map<string, number>()
@@ -545,7 +546,7 @@ function imagesCount() {
       listings++
       for (const [host, images] of Object.entries(left)) hosts.set(host, (hosts.get(host) ?? 0) + images)
     },
-    /** A sentence for each reason, none where nothing was left out. */
+    /** A sentence for each reason; none if nothing was left out. */
     notes(): string[] {
       return [...fileNotes(), ...hostNotes()]
     },

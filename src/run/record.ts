@@ -22,7 +22,7 @@ import type { Feed, Mode, Readers, Writers } from './tools.ts'
 /** Milliseconds that calls under way are waited for after a stop signal: a container has ten seconds in all. */
 const patience = 8000
 
-/** Does `work` and gives its report, which tells of a failure, too; only a defect is thrown. */
+/** Does `work` and gives the report, which also tells of a failure. Throws only for defects. `end` runs after the report is made. */
 export async function reported(
   mode: Mode,
   feed: Feed,
@@ -50,7 +50,7 @@ export async function reported(
   }
 }
 
-/** The same under the chatbot's lease, put on record in the store. */
+/** The same under the chatbot's lease, and records the run in the store. */
 export async function recorded(
   mode: Exclude<Mode, 'diff'>,
   feed: Feed,
@@ -80,8 +80,8 @@ export async function recorded(
     try {
       await work(run)
     } finally {
-      // The signal lives as long as the daemon: left there, the listener would keep everything of the run. By the option
-      // `signal` it is not always taken away: of several on one signal, Node forgets all but the last once it collects garbage.
+      // The signal lives as long as the daemon, and a listener left on it would keep the whole run in memory. The option `signal`
+      // does not always remove it: of several listeners on one signal, Node forgets all but the last at a garbage collection.
       signal.removeEventListener('abort', stop)
       finished.abort()
     }
@@ -92,11 +92,11 @@ export async function recorded(
   try {
     return await reported(mode, feed, tools, leased, async (report, run) => {
       try {
-        // Without the lease another process is at it, and what it records is right.
+        // Without the lease another process runs the feed, and its record is the right one.
         if (held.length > 0) await record(feed, tools, report, run)
         if (mode === 'sync') await keepList(feed, tools, run)
       } finally {
-        // Here, so that a store which refuses it is in the report, with all that the run did.
+        // Released here, so that the report tells if the store fails at it.
         await release()
       }
     })
@@ -150,9 +150,9 @@ async function record(
       remote: { listings: report.remote.listings, complete: report.remote.complete },
       observed: report.observed,
       failures: failuresOf(report),
-      // A later run may say nothing of what this one held.
+      // Kept, as a later run may say nothing of what this one held.
       holds: guarded?.findings,
-      // Complete, and not held whole: the metrics tell the age of the last such delivery.
+      // The metrics tell the age of the last accepted delivery.
       accepted: guarded?.isAccepted ?? false,
     }),
   })
@@ -170,8 +170,8 @@ async function record(
     of: prepared.plan.untold.told ?? undefined,
     letGo: () => letGo.holds,
   })
-  const isLikeOurs = !guarded.trips.some(({ name }) => name === 'chatbot')
-  if (isLikeOurs && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
+  const isListExpected = !guarded.trips.some(({ name }) => name === 'chatbot')
+  if (isListExpected && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
     await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
   await recordDelivery(feed, { store, workspace }, report, prepared, applied, letGo.holds > 0)
 }
@@ -193,7 +193,7 @@ function* done(workspace: Workspace): Generator<Change> {
     if (outcome?.result === 'done' && weighed.parts.length === 0) yield change
 }
 
-/** MLSNumbers of which nothing is left to do, as a look at the service showed: what it confirms it need not have done. */
+/** MLSNumbers that a look at the service showed to be done. That the service confirmed the call does not prove it. */
 async function carriedOut(
   { chatbot }: Feed,
   { snapshot }: Store,
@@ -201,7 +201,7 @@ async function carriedOut(
   applied: Run['applied'],
 ): Promise<string[]> {
   const keys = changes.map(({ mlsNumber }) => mlsNumber)
-  // Remembered is how a listing was shown; not of one that was shown as before, nor while an earlier call may still land.
+  // There is no baseline of a listing that is still shown as before, nor while an earlier call may still land.
   const seen = await snapshot.baselines(chatbot, keys)
   const stillListed = applied?.stillListed ?? null
   const isSeen = ({ kind, mlsNumber }: Change): boolean => {
@@ -211,56 +211,56 @@ async function carriedOut(
   return changes.filter(isSeen).map(({ mlsNumber }) => mlsNumber)
 }
 
-/** What is held of each change, and what stays held. Counts what was let go and carried out. */
+/** What this run holds, and earlier holds that stay. Counts in `letGo` what was let go and carried out. */
 function* heldOf(workspace: Workspace, { past, plan }: Prepared, letGo: { holds: number }): Generator<NewHeld> {
   for (const { mlsNumber, why, part } of plan.untold.unclear) yield { mlsNumber, why, ...staying(part!) }
   for (const { change, weighed, outcome } of workspace.changes()) {
     const { mlsNumber, why, cause } = change
-    // Beside what the guard holds a delete can be approved that waits for a record without MLSNumber; the rest needs a proof or a
-    // decision, not a permission.
+    // What the guard holds can be approved, and so can a delete that waits for a record without MLSNumber. Other holds need a proof
+    // or an answer, not an approval.
     const parts = cause === 'unreadable' ? [{ part: withoutRule('delete') }] : weighed.parts.map(ofRule)
     const isElsewhere = change.kind === 'hold' && cause === 'other-feed'
-    // A delta that does not name it would not end it either, once it is there once.
+    // Not noted if this delta does not name it: later deltas would not either, so that nothing would end the hold.
     const isUntold = cause === 'twice-shown' && plan.untold.told?.has(mlsNumber) === false
     const isHeld = (change.kind === 'hold' && !isUntold) || parts.length > 0
     const home = isHeld && !isElsewhere ? homeIn(workspace, change, past.moment) : null
     for (const held of parts) yield { mlsNumber, why, home, ...held }
     if (isHeld && parts.length === 0) yield { mlsNumber, why, part: null, home, isElsewhere }
-    // What was let go of what is held is not carried out either, and must not be asked about anew.
+    // What was let go but not carried out keeps its hold with its decision: nobody is asked about it anew.
     if (outcome?.result === 'done') letGo.holds += weighed.released.length
     else for (const part of weighed.released) yield { mlsNumber, why, ...staying(part) }
   }
 }
 
-/** What the guard holds and no rule does was refused. If no rule held it before either, it waited for a record without MLSNumber. */
+/** A part that the guard holds without a rule was refused. `leaving` is noted if it had no rule before: it waited for a record without MLSNumber. */
 function ofRule(part: PartHeld): Pick<NewHeld, 'part' | 'isRefused'> {
   return part.rules.length > 0 ? { part } : { part: { ...part, rules: ['leaving'] }, isRefused: true }
 }
 
 const withoutRule = (part: PartHeld['part']): PartHeld => ({ part, content: '', rules: [], ends: 'never' })
-/** It stays as it is remembered. */
+/** Its earlier hold stays as it is. */
 const staying = (part: PartHeld['part']) => ({ part: withoutRule(part), isLetGo: true })
 
-/** Not if a failing service left most of it undone: it may be as much when it is tried again. A listing that always fails is not most. */
+/** Whether the plan was carried out for the most part. If not, as the service failed, the next run may have as much to change. */
 function isGoneThrough({ stopped, outcomes: { done, unknown, skipped } }: NonNullable<Run['applied']>): boolean {
   return stopped === null && unknown + skipped <= Math.max(2, done)
 }
 
-/** Whether so much of a first load was carried out that the rest is no load of its own. */
+/** Whether so much of a first load was carried out that it is over: the rest is guarded like any other change. */
 function isCarriedOver({ stopped, late, outcomes }: NonNullable<Run['applied']>): boolean {
   const { done, failed, unknown, skipped } = outcomes
   return stopped === null && !late && failed + unknown + skipped <= Math.max(10, done / 2)
 }
 
 /**
- * Whether each listing that is remembered of the feed was in the delivery. One that was not may be remembered all the same, as where
- * its delete got no answer: "not modified" would take it for delivered.
+ * Whether each row of the feed was delivered. One that was not may be there still, as when its delete got no answer, and "not
+ * modified" would take it for delivered.
  */
 async function holdsEachRow({ name, chatbot }: Feed, { snapshot }: Store, workspace: Workspace): Promise<boolean> {
   for await (const page of snapshot.rows(chatbot))
     for (const { id, key, feed, owned } of page) {
       if (feed !== name || !owned || workspace.isSeen(id)) continue
-      // A record that can't be read is rejected again, and changes nothing.
+      // A record that can't be read will be rejected again, and changes nothing.
       const said = workspace.deliveredAs(key)
       const isHeld = said.length === 0 ? workspace.isDelivered(key) : said.some(({ kind }) => kind === 'listing')
       if (!isHeld) return false
@@ -269,8 +269,8 @@ async function holdsEachRow({ name, chatbot }: Feed, { snapshot }: Store, worksp
 }
 
 /**
- * What the next delivery is compared with. Validators are kept of a delivery that left nothing to do: as long as the rows are
- * as they are then, that it comes again means that all of them are delivered.
+ * Records what the next delivery is compared with. Validators are kept only of a delivery that left nothing to do: while the rows
+ * stay as they are, "not modified" then means that all of them are delivered.
  */
 async function recordDelivery(
   feed: Feed,
@@ -287,7 +287,7 @@ async function recordDelivery(
       applied === null || applied.stopped !== null || applied.late
         ? 1
         : applied.outcomes.failed + applied.outcomes.unknown + applied.outcomes.skipped
-    // Absences are told by a walk alone: what was not carried out of them needs another one.
+    // Only a walk tells absences: if not all was carried out, another walk is needed.
     await store.records.keep(name, [], left === 0 ? delivery.source.carriedOut : delivery.source.accepted)
   }
   if (!summary.complete) return
@@ -295,22 +295,23 @@ async function recordDelivery(
   const noted: Partial<LastDelivery> = { mapping: mapping.version }
   if (applied === null || isGoneThrough(applied)) noted.completeAt = now
   if (guarded.isAccepted) {
-    // An older one that changes nothing is no measure: what is written before the last one is older still.
+    // An older delivery that changes nothing is no measure: the next one is compared with the newest so far.
     if (written !== null && (isLetGo || !guarded.isOlder)) noted.written = { by: written.by, at: written.at, source }
-    // After a document without a listing the first load is still to come.
+    // A document without a listing is no first load.
     const isLoad = past.isFirstLoad && summary.listings > 0 && applied !== null && isCarriedOver(applied)
     const isBack = !past.isFirstLoad && past.last.loaded?.chatbot !== chatbot
     if (isLoad || isBack) noted.loaded = { chatbot, at: now }
   }
-  const known = validators.etag !== undefined || validators.lastModified !== undefined
-  // An unchanged delta says nothing of the listings that are not in it; and while anything is held the feed has to say it again.
-  // That the source did not change since does not tell whether all of it arrived.
+  const hasValidators = validators.etag !== undefined || validators.lastModified !== undefined
+  // "Not modified" says nothing of listings that are not in a delta, nor whether all of an unproven delivery arrived. And while
+  // anything is held, the feed has to say it again.
   const isProven = delivery.agrees === null
   const mayBeSkipped = delivery.mode === 'full' && isProven && !delivery.endsLater && report.counts.hold === 0
-  const keep = guarded.isAccepted && known && mayBeSkipped && report.command === 'sync' && report.result === 'ok'
-  // "Not modified" was said to validators that were kept of a delivery which held each row.
+  const keep =
+    guarded.isAccepted && hasValidators && mayBeSkipped && report.command === 'sync' && report.result === 'ok'
+  // After "not modified" each row was delivered: that was checked when the validators were kept.
   const isUnchanged = validators === past.validators
-  // Of a delivery before this one "not modified" would say that the feed went back to it.
+  // With validators of an earlier delivery, "not modified" would only say that the feed went back to it.
   if (!isUnchanged) noted.validators = null
   if (keep && (isUnchanged || (await holdsEachRow(feed, store, workspace)))) {
     const basis = await basisOf(feed, store, await store.runs.lostAt(name))

@@ -1,7 +1,7 @@
 /**
- * `repair`: brings MLSNumbers that the service shows more than once down to one copy, one call at a time, looked up before
- * and after each. A call that may still land keeps its MLSNumber out until `settle` is over. Where a repair ends between
- * the delete of all copies and the create of one, the row is gone or in flight, and the next sync creates the listing.
+ * `repair`: brings MLSNumbers that the service shows more than once down to one copy. It makes one call at a time, and looks up
+ * before and after each. While a call may still land (`settle`), its MLSNumber is left alone. If a repair ends after all copies
+ * were deleted and before one was created, the row is gone or in flight, and the next sync creates the listing.
  */
 import { ServiceError, UsageError, UserError } from '../core/errors.ts'
 import { contentHash } from '../core/hash.ts'
@@ -24,13 +24,14 @@ export interface RepairOutcome {
   error: string | null
 }
 
+/** The result of a repair. Times in milliseconds. */
 export interface Repaired {
   feed: string
   chatbot: string
   startedAt: number
   finishedAt: number
   duplicates: (Duplicate & { outcomes: RepairOutcome[] })[]
-  /** Somebody was asked and said no: nothing was done. */
+  /** A person was asked and said no: nothing was done. */
   refused: boolean
   /** Why it ended before it was through, as a sentence. */
   error: string | null
@@ -44,13 +45,13 @@ export interface RepairPlan {
   allowed: number
 }
 
-/** How often, and how many milliseconds apart, a deleted copy is looked for: a list may lag a little behind. */
+/** How often a deleted copy is looked for, and how many milliseconds apart: a list may lag a little. */
 const lookUps = 3
 const pause = 2000
 
 /**
- * One repair under the chatbot's lease; `agree` is asked before anything is written. What feed, service or store do is in
- * the answer. Throws only for defects and what `agree` throws.
+ * One repair under the chatbot's lease. `agree` is asked before anything is deleted. What goes wrong with feed, service or store is
+ * in the result. Throws only for defects, and what `agree` throws.
  */
 export async function repair(
   feed: Feed,
@@ -77,7 +78,7 @@ export async function repair(
     repaired.refused = deletes > 0 && !(await agree({ duplicates: found, deletes, allowed }))
     if (!repaired.refused) await carryOut(feed, writers, repaired.duplicates, allowed)
   } catch (error) {
-    // Nobody there to be asked is wrong usage, and no matter of the service.
+    // That nobody is there to be asked (`UsageError`) is no fault of the service.
     if (!(error instanceof ServiceError || error instanceof UserError) || error instanceof UsageError) throw error
     repaired.error = signal.aborted ? 'stopped by a signal' : error.message
   } finally {
@@ -102,7 +103,7 @@ async function carryOut(
   allowed: number,
 ): Promise<void> {
   let left = allowed
-  /** Whether one more delete may go, of copies that are as they were found. */
+  /** Looks up the copies before a delete. null: the delete must not be sent, and `outcome.error` tells why. */
   async function mayDelete(
     { mlsNumber }: Duplicate,
     copies: number,
@@ -136,7 +137,7 @@ async function carryOut(
       const there = await mayDelete(duplicate, copies, ids, outcome)
       if (there === null) break
       await deleteCopy(feed, writers, { mlsNumber, key, isListId: way!.by === 'ID', there }, outcome)
-      // What may still land must not be followed by another: nobody could tell any more which copy goes.
+      // No delete follows one that may still land: nobody could tell which copy goes.
       if (outcome.result !== 'done') break
       copies--
       ids?.delete(Number(key))
@@ -148,7 +149,7 @@ async function carryOut(
   }
 }
 
-/** The single copies that go, by what Delete takes as `NativeId`. */
+/** What Delete takes as `NativeId` for each single copy that goes. */
 function keysOf(way: Way): string[] {
   if (way.by === 'ID') return way.surplus.map(String)
   return way.by === 'identifier' ? [way.identifier] : []
@@ -162,7 +163,7 @@ interface Copy {
   there: readonly Shown[]
 }
 
-/** Deletes one copy and makes sure that it went, and nothing else of this MLSNumber. Throws `RepairError` where not. */
+/** Deletes one copy, and checks that it went and nothing else of this MLSNumber. Throws `RepairError` if not. */
 async function deleteCopy(feed: Feed, writers: Writers, copy: Copy, outcome: RepairOutcome): Promise<void> {
   const { chatbot, name } = feed
   const { service, store } = writers
@@ -174,7 +175,7 @@ async function deleteCopy(feed: Feed, writers: Writers, copy: Copy, outcome: Rep
   const next = isListId
     ? 'Its Delete does not take the IDs of its list: set service.profile.nativeId to unknown'
     : `It does not take what its Create answered: run listing-sync repair ${name} again, which deletes by MLSNumber`
-  // That listing is gone in a moment, or it is not known by this identifier.
+  // Either that listing is gone now, or the service does not know it by this identifier.
   await store.snapshot.forgetIdentifier(chatbot, mlsNumber)
   if (answer === 'refused')
     throw new RepairError(`the service refused to delete copy ${key} of ${mlsNumber}: ${outcome.error}. ${next}`)
@@ -214,7 +215,7 @@ async function makeAnew(
   const before = (await store.snapshot.confirmed(chatbot, name, [mlsNumber])).get(mlsNumber)
   let there = copies
   let unsettled = false
-  // A service may take one copy for each call.
+  // A service may delete one copy with each call.
   for (let calls = 0; there > 1 && calls < copies; calls++) {
     const answer = await sent(writers, feed, mlsNumber, outcome, (beforeSend) =>
       service.delete([mlsNumber], beforeSend),
@@ -235,7 +236,7 @@ async function makeAnew(
     await store.snapshot.forgetIdentifier(chatbot, mlsNumber)
     return store.ledger.end(chatbot, [mlsNumber], 'as-before')
   }
-  // From here on the row no longer says that the listing is there: whatever happens, a sync creates it.
+  // Without its row, a sync creates the listing whatever happens from here on.
   await store.snapshot.forget(chatbot, [mlsNumber], unsettled ? writers.runtime.clock.now() : null)
   const created: RepairOutcome = { call: 'create', keyType: 'MLSNumber', key: mlsNumber, result: 'left', error: null }
   outcomes.push(created)
@@ -291,7 +292,7 @@ async function createOnce(
   created.result = 'done'
 }
 
-/** Sends a delete, marked in flight. Gives the answer, if it is a definite one; else, or if refused, notes what came of it. */
+/** Marks a delete as in flight and sends it. null: there was no certain answer. What went wrong is noted in `outcome`. */
 async function sent(
   { store, runtime }: Writers,
   { chatbot, name }: Feed,
@@ -309,7 +310,7 @@ async function sent(
     if (!(error instanceof ServiceError)) throw error
     // Nothing was deleted, and nothing counts.
     if (error.effect === 'none') await store.ledger.end(chatbot, [mlsNumber], 'none', copy)
-    // An attempt without answer may have landed, and the next one have been refused for that.
+    // An attempt without an answer may have landed, and the next one been refused because of that.
     else if (error.kind === 'refused') return { value: 0, unsettled: true, words: error.message }
     outcome.result = error.effect === 'unknown' ? 'unknown' : 'failed'
     outcome.error = error.message
@@ -319,7 +320,7 @@ async function sent(
   }
 }
 
-/** Looks an MLSNumber up until it is as expected, a few times: a list may lag. Gives what was shown last. */
+/** Looks an MLSNumber up a few times, until it is as expected, as a list may lag. Gives what was shown last. */
 async function lookedUp(
   { service, runtime, signal }: Writers,
   mlsNumber: string,

@@ -15,12 +15,12 @@ import type { Listed } from './observe.ts'
 import type { Run } from './run.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 
-/** What a report reads from, as long as the run's workspace is there. */
+/** What a report reads from while the run's workspace exists. */
 type Sources = Pick<Readers, 'runtime' | 'service' | 'workspace'>
 
 const noOutcomes: Applied['outcomes'] = { done: 0, failed: 0, unknown: 0, skipped: 0 }
 
-/** `error`: why the run failed, as a sentence; what was known by then is in the report all the same. */
+/** Makes the report, also of a failed run, from what is known so far. `error`: why the run failed, as a sentence. */
 export function reportOf(
   mode: Mode,
   feed: Feed,
@@ -97,7 +97,7 @@ function lateNote(left: number): string {
   return `${changes} left for the next run: the time for changes of one run (deadline) was over`
 }
 
-/** What a listing is created with is read only now, as a plan of a million creates need not hold it. */
+/** The changes of a run. The fields of a create are read only here, so that a plan of a million creates need not hold them. */
 function* reportedChanges(
   workspace: Workspace,
   moment: Moment,
@@ -130,8 +130,8 @@ function* reportedChanges(
 }
 
 /**
- * The one word of a run: failed over held over partial; a dry run says that there are changes. What only waits makes no run
- * partial.
+ * The one word of a run: failed before held, held before partial. A dry run says instead that there are changes. What only waits
+ * makes no run partial.
  */
 function resultOf(
   mode: Mode,

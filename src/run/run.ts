@@ -5,7 +5,7 @@ import type { Plan } from './plan.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
 
-/** What the first half of a run comes to, each value made by its step. Bulk is in the workspace. */
+/** The results of a run's first half, each made by its step. The bulk is in the workspace. */
 export interface Prepared {
   readonly past: Past
   readonly delivery: Delivery
@@ -14,7 +14,7 @@ export interface Prepared {
   readonly guarded: Guarded
 }
 
-/** What is known of a run so far: also what the report of a failed run is made from. */
+/** What is known of a run so far. The report of a failed run is made from it, too. */
 export interface Run {
   prepared: Prepared | null
   applied: Applied | null

@@ -1,4 +1,4 @@
-/** Of what a delivery says nothing, or too little, though it is whole: what is held of it neither ends nor is said again. */
+/** Finds the listings of which a whole delivery says nothing, or too little. Their holds neither end nor are confirmed by it. */
 import { batches } from '../core/batches.ts'
 import type { Action } from '../plan/change.ts'
 import { hasPart } from '../plan/guard/guard.ts'
@@ -15,15 +15,15 @@ const batchSize = 1000
 
 type Tools = Pick<Readers, 'store' | 'workspace'>
 
-/** A rule of the guard holds it, and no approval lets it go. */
+/** Whether a rule of the guard holds it, and no approval covers it. */
 export const isWaiting = ({ rules, decision }: Pick<Held, 'rules' | 'decision'>): boolean =>
   rules.length > 0 && decision?.is !== 'approved'
 
-/** It waits for a record without MLSNumber, and nobody has let it go. */
+/** Whether it is a delete that waits for a record without MLSNumber, and nobody has approved it. */
 const isNameless = ({ part, rules, decision }: Held): boolean =>
   part === 'delete' && rules.length === 0 && decision?.is !== 'approved'
 
-/** Of these MLSNumbers those of which the delivery says something: a record that can't be read says nothing. */
+/** Of these MLSNumbers, those of which the delivery says something. A record that can't be read says nothing. */
 async function toldOf(
   { name, chatbot }: Pick<Feed, 'name' | 'chatbot'>,
   { store, workspace }: Tools,
@@ -34,7 +34,7 @@ async function toldOf(
   return new Set(keys.filter((key) => isSeen(key) || workspace.isReadable(key)))
 }
 
-/** What earlier deltas said and no run has carried out, in pages: of what this delivery says something, and the rest. */
+/** What is pending of earlier deltas, in pages. `told`: this delivery says something of the MLSNumber itself. */
 export async function* pendingBeside(
   feed: Pick<Feed, 'name' | 'chatbot'>,
   tools: Tools,
@@ -49,7 +49,7 @@ export async function* pendingBeside(
   }
 }
 
-/** MLSNumbers that the last full delivery lacked, and of which a person let the delete go: this delta says nothing of them. */
+/** MLSNumbers that the last full delivery lacked, whose delete a person approved, and of which this delta says nothing. */
 export async function approvedBeside(
   feed: Pick<Feed, 'name' | 'chatbot'>,
   tools: Tools,
@@ -66,24 +66,24 @@ export async function approvedBeside(
 }
 
 export interface Untold {
-  /** MLSNumbers of which something is held and told; null: all is told. */
+  /** Held MLSNumbers of which this delivery says enough; null: all of them. */
   readonly told: ReadonlySet<string> | null
-  /** What is held of listings of which too little is told to end it. */
+  /** Holds of listings that are delivered, but of which too little is told to end the holds. */
   readonly unclear: readonly Held[]
-  /** The same by listing, and what is held of those of which the create or update waits for another reason than the guard's. */
+  /** The same by listing, with all holds of listings whose create or update waits for another reason than the guard. */
   readonly standing: readonly (readonly HeldPart[])[]
-  /** How many deletes that wait for a record without MLSNumber are not told: they go on waiting. */
+  /** How many deletes wait for a record without MLSNumber and are not told of: they go on waiting. */
   readonly nameless: number
-  /** Of how many listings something that waits is not told: it stays held. */
+  /** Of how many listings something is held by a rule and not told of: it stays held. */
   readonly waiting: number
-  /** Of how many listings a delta does not tell what else is left of them: it waits for a full delivery, or one that names them. */
+  /** How many listings wait for anything else, as the end of a grace, and are not in this delta: they wait for a delivery with them. */
   readonly resting: number
 }
 
 /**
- * Of what is held a delta tells only what it names, a live source without a walk over its keys nothing that it lacks, and a delivery
- * without a table beside it nothing of updates that it does not plan: they may be about what comes from there. One that was written
- * before the last one tells nothing of what was refused and it does not plan.
+ * Finds the holds of which this delivery tells nothing, or too little. A delta tells only of what it names, and a live source
+ * without a walk over its keys only of what it has. If a table beside the feed (`join`) is lacking, held updates that are not
+ * planned may come from there. An older delivery tells nothing of refusals that it does not plan.
  */
 export async function untoldOf(
   feed: Feed,
@@ -100,9 +100,9 @@ export async function untoldOf(
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
-  const isOpen = ({ part, decision }: Held): boolean =>
+  const needsPlan = ({ part, decision }: Held): boolean =>
     (lacksTable && part?.startsWith('update') === true) || (older !== null && decision?.is === 'refused')
-  const unplanned = new Set(held.filter(isOpen).map(({ mlsNumber }) => mlsNumber))
+  const unplanned = new Set(held.filter(needsPlan).map(({ mlsNumber }) => mlsNumber))
   if (unplanned.size > 0) for (const { change } of tools.workspace.changes()) unplanned.delete(change.mlsNumber)
   for (const key of unplanned) told.delete(key)
   const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
@@ -124,8 +124,8 @@ const isOfPart = (held: Held): held is HeldPart => held.part !== null
 const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'forget'
 
 /**
- * A listing of which nobody can say what is wanted, or which of several is meant that the service shows: only that it is there, or
- * gone. `waiting`: the create or update that is wanted, but held for another reason than the guard's, as a call before it got no answer.
+ * A listing of which this run knows only that the feed has it, or that it is gone: not what is wanted, or which of its copies on the
+ * service is meant. `waiting`: the create or update that is held for another reason than the guard, as an earlier call without answer.
  */
 interface Unclear {
   readonly mlsNumber: string
@@ -153,7 +153,7 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
     const keys = some.map(({ mlsNumber }) => mlsNumber)
     const heldOf = Map.groupBy(await store.holds.held(name, policy.now, { keys }), ({ mlsNumber }) => mlsNumber)
     for (const { mlsNumber, isGone, waiting, remembered } of some) {
-      // Each of its records is rejected, or held.
+      // It comes here once for each of its records.
       if (!heldOf.has(mlsNumber) || known.has(mlsNumber)) continue
       known.add(mlsNumber)
       // Of records that differ, one may say that it is gone.
@@ -162,7 +162,7 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
         (isLeaving(held) ? mayBeGone : !isGone) && (waiting === null || hasPart(waiting, held.part))
       const parts = heldOf.get(mlsNumber)!.filter(isOfPart).filter(isMeant)
       standing.push(parts)
-      // What waits is no hold of the guard's now, but a person has decided about it for whenever it is one, and its clock goes on.
+      // The guard does not hold what waits. But once it does again, a person's decision still counts, and the clock has gone on.
       const isSame = ({ part }: HeldPart): boolean =>
         waiting !== null && standingOf(remembered, waiting, part, policy).record !== null
       unclear.push(...parts.filter((held) => waiting === null || held.decision !== null || isSame(held)))

@@ -1,4 +1,4 @@
-/** What the steps of a run work on, a feed, and with: its store, service and workspace. */
+/** What the steps of a run work on (a feed) and with (its store, service and workspace). */
 import type { ApplyFeed } from '../apply/context.ts'
 import type { Runtime } from '../core/machine.ts'
 import type { Mirror } from '../feed/api/mirror.ts'
@@ -19,12 +19,12 @@ export type Mode = 'diff' | 'sync' | 'backfill'
 
 /** One feed of the configuration, with its parts wired. Times in milliseconds. */
 export interface Feed extends ApplyFeed {
-  /** Of the report's readers, as "en-US". */
+  /** The locale of the report's readers, such as "en-US". */
   locale: string
   mapping: Mapping
-  /** A fingerprint of the source and the zone of its times: of another one neither is compared with those before. */
+  /** A fingerprint of the source and its time zone. Under another one, when deliveries were written is not compared. */
   source: string
-  /** What is learnt of a delivery holds for this alone: service, chatbot, source and mapping, as one value. */
+  /** Service, chatbot, source and mapping as one value. What is learnt of a delivery holds only while it is the same. */
   basis: string
   /** `scratch`: folder for files of the run. */
   open(validators: Validators | null, signal: AbortSignal, scratch: string): Promise<Opened | 'not-modified'>
@@ -42,27 +42,27 @@ export interface Feed extends ApplyFeed {
   plan: PlanConfig
   /** The feeds of its chatbot in the configuration. */
   configured: ReadonlySet<string>
-  /** Those of them, beside this one, whose deliveries say a thing once. */
+  /** The others of them that are delta feeds. */
   deltas: ReadonlySet<string>
-  /** How long a `sync` begins changes; what is left then is for the next one. */
+  /** How long a `sync` begins changes. What is left then is for the next one. */
   deadline: number
   rate: number
-  /** How often the service's whole list is read, 0 for by every run, in milliseconds; null: as long as it is, every run or now and then. */
+  /** How often the service's whole list is read, in milliseconds; 0: by every run; null: that depends on its length. */
   observe: number | null
   deleteBatch: number
-  /** The ID of a list item is known to be what Delete takes as `NativeId`. */
+  /** Delete is known to take the ID of a list item as `NativeId`. */
   listIdsAreNative: boolean
-  /** A fingerprint of the keys to the service, too short to find them by. */
+  /** A fingerprint of the keys to the service, too short to guess them by. */
   keys: number
 }
 
-/** What `diff` is given: nothing in it can write but to the workspace. */
+/** What `diff` is given: it can write to the workspace alone. */
 export interface Readers {
   store: StoreReader
   service: ChatbotReader
   workspace: Workspace
   runtime: Runtime
-  /** Aborted: nothing new is begun. */
+  /** Once aborted, nothing new is begun. */
   signal: AbortSignal
   progress: (stage: 'records' | 'listings' | 'changes', done: number, total: number | null) => void
 }
@@ -70,12 +70,12 @@ export interface Readers {
 export interface Writers extends Readers {
   store: Store
   service: Chatbot
-  /** Lists that runs of this process read; left out: every run reads it. */
+  /** The lists that runs of this process have read; left out: every run reads the list. */
   lists?: LastLists
-  /** Sees the plan before it is carried out: what it deletes can't be looked up afterwards. `digest`: of the plan. */
+  /** Sees the plan before it is carried out, as what it deletes can't be read afterwards. */
   planned?: (workspace: Workspace, digest: string) => Promise<void>
   /** Told the number of the run once it has begun. */
   begun?: (number: number) => void
-  /** Ends calls under way; `signal` alone only ends the taking of new ones. */
+  /** Ends calls under way. `signal` alone only keeps new ones from beginning. */
   abandon: (reason: string) => void
 }

@@ -1,8 +1,8 @@
-/** What records say of their listings that can't be read, and is left out of them. */
+/** Tells which values of records can't be read, and are left out of their listings. */
 import type { Delivered, Problem } from '../core/listing.ts'
 import { printable, shorten } from '../core/text.ts'
 
-/** So many fields are named. */
+/** How many fields are named. */
 const mostNamed = 20
 
 interface Counted {
@@ -11,7 +11,7 @@ interface Counted {
   first: Problem & { at: string }
 }
 
-/** Counts them by field. Records that are skipped as unchanged are not read, and not counted. */
+/** Counts them by field, except in records that are skipped as unchanged: they are not read. */
 export function unreadCount() {
   const fields = new Map<string, Counted>()
   return {
@@ -22,7 +22,7 @@ export function unreadCount() {
         else if (fields.size < mostNamed) fields.set(problem.field, { count: 1, first: { ...problem, at } })
       }
     },
-    /** One sentence a field. */
+    /** One sentence for each field. */
     notes: (): string[] =>
       [...fields].map(([field, { count, first }]) => {
         const of = count === 1 ? '1 listing' : `${count} listings`

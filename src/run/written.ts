@@ -1,4 +1,4 @@
-/** When a delivery says that it was written. */
+/** Finds when a delivery was written, and whether that is before the last one was. */
 import { instantShown, minuteIn } from '../core/zone.ts'
 import type { Written } from '../feed/format/format.ts'
 import { dateReader, instantOf } from '../feed/mapping/converters/date.ts'
@@ -6,16 +6,16 @@ import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Opened } from '../feed/transport/transport.ts'
 import type { LastDelivery } from '../store/store.ts'
 
-/** A local time without a zone is set back by this much once a year. */
+/** Milliseconds. A local time without a zone goes back by this much once a year. */
 const daylightSaving = 3_600_000
-/** If one address leads to two machines, the same file has two times. */
+/** Milliseconds. If one address leads to two machines, the same file has two times. */
 const betweenMachines = 15 * 60_000
 
 const stamp = /^(\d{4})-?(\d\d)-?(\d\d)(?:[T -](\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)? ?(Z|[+-]\d\d:?\d\d)?$/i
 
 /**
- * When a delivery says that it was written: the document (`said`, as ISO 8601 or REAXML have it, or in a form of `dates`, to the
- * minute), else the server (Last-Modified). A time without a zone is one of the feed's. null: neither says it so that it can be read.
+ * When a delivery was written, by the document's word (`said`: as in ISO 8601 or REAXML, or in a form of `dates`, to the minute),
+ * else by the server's (Last-Modified). A time without a zone is in the feed's. null: neither gives a time that can be read.
  */
 export function writtenOf(
   said: string | null,
@@ -40,8 +40,8 @@ export function writtenOf(
 }
 
 /**
- * When a delivery was written and when the last one was, as people read it, where that was later; null: it was not, or can't be told.
- * Only times of the same kind and source are compared; a last time in the future was a wrong clock.
+ * If a delivery was written before the last one: when each was, as people read it. null: it was not, or that can't be told. Only
+ * times of the same kind and source are compared. A last time in the future came from a wrong clock, and is passed over.
  */
 export function olderThan(
   last: LastDelivery['written'],
