@@ -1,6 +1,6 @@
 /**
- * Carries a plan out: what needs no call, then updates, creates, deletes; each listing alone, deletes in batches. For each call:
- * mark it in flight, durably → call through the limiter → note the outcome. What the answers mean is in `calls.ts`.
+ * Carries a plan out: what needs no call, then updates, creates and deletes. Each listing is a call of its own; deletes go in
+ * batches. For each call: mark it in flight, durably → call through the limiter → note the outcome. `calls.ts` has what answers mean.
  */
 import pLimit from 'p-limit'
 import { batches } from '../core/batches.ts'
@@ -15,28 +15,29 @@ import { lookAtWritten } from './look-at-written.ts'
 import { adoptAll, record, tellChanges } from './outcomes.ts'
 import { noCopies, notesOfCopies, takeOffOwn, twiceShown } from './own-copies.ts'
 
+/** What came of a plan. */
 export interface Applied {
   outcomes: Record<OutcomeResult, number>
   /** Why the run stopped before it was through; null: it didn't. */
   stopped: string | null
-  /** It stopped because it was told to. */
+  /** It stopped because of a signal. */
   interrupted: boolean
-  /** Changes were left for the next run, as the time for them was over. */
+  /** Changes were left for the next run, as their time was over. */
   late: boolean
-  /** A Delete counted otherwise than it had keys. */
+  /** A Delete was answered with another count than it had keys. */
   miscounts: boolean
   /** What a person should know, as sentences. */
   notes: readonly string[]
-  /** `stillListed`, after a delivery that says a thing once; null: nobody looked. */
+  /** After a delta: MLSNumbers of confirmed deletes that the service still shows (`stillListed`); null: nobody looked. */
   stillListed: ReadonlySet<string> | null
 }
 
-/** Why a change is skipped whose time was over. */
+/** Why a change was skipped, if its time was over. */
 export const leftForTheNext = 'the run took as long as it may: left for the next one'
 
 /**
- * Carries the workspace's plan out. Whatever the service says becomes an outcome; a store that fails ends it. `deadline`:
- * milliseconds that changes are begun for; null: as long as it takes.
+ * Carries the workspace's plan out. Whatever the service answers becomes an outcome. A store that fails stops it. `deadline`: for how
+ * many milliseconds changes are begun; null: as long as it takes.
  */
 export async function apply(
   feed: ApplyFeed,
@@ -52,7 +53,7 @@ export async function apply(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     context.stop.reason = error.message
-    // Answered or not, the next run has to settle it.
+    // Whether they were answered or not, the next run has to settle them.
     const outcome = { result: 'unknown', error: error.message } as const
     context.workspace.recordOutcomes([...context.underWay].map((seq) => ({ seq, outcome })))
   }
@@ -61,7 +62,7 @@ export async function apply(
 
 type Seen = Pick<Applied, 'notes' | 'stillListed'>
 
-/** Gives what a look at the service showed of it. */
+/** Gives what a look at the service showed afterwards. */
 async function carryOut(context: ApplyContext): Promise<Seen> {
   const { workspace, until, feed } = context
   await adoptAll(context)
@@ -74,7 +75,7 @@ async function carryOut(context: ApplyContext): Promise<Seen> {
   await each(context, twiceShown(context), until.delete, (key) => takeOffOwn(context, key, copies))
   const isListed = await deleteAll(context)
   const notes = notesOfCopies(copies, feed.name)
-  // What is left in flight is settled by what the next run is shown, and what was not looked at is looked at by it.
+  // The next run settles what is left in flight, and looks at what was not looked at.
   if (context.stop.reason !== null || context.runtime.clock.now() >= until.delete) return { notes, stillListed: null }
   await lookUpUnknown(context)
   if (context.signal.aborted) return { notes, stillListed: null }
@@ -83,11 +84,11 @@ async function carryOut(context: ApplyContext): Promise<Seen> {
   return { notes, stillListed: looks ? await stillListed(context) : null }
 }
 
-/** Deletes are checked once more if the list is old, or may have hidden a second copy. Gives whether it was walked again. */
+/** Deletes, after another check if the list is old or incomplete. Gives whether the list was walked again for that. */
 async function deleteAll(context: ApplyContext): Promise<boolean> {
   const { orders, until } = context
   const { complete: listIsWhole, pages } = orders.listed
-  // Whether listing once more takes fewer calls than looking each delete up.
+  // Whether walking the list takes no more calls than looking each delete up.
   const listsAgain = callsToLookAgain(orders.counts.delete, pages) === pages
   const listedAgain = listsAgain && listIsWhole && listIsOld(context) && !tooLate(context, until.delete)
   if (listedAgain)
@@ -102,7 +103,7 @@ async function deleteAll(context: ApplyContext): Promise<boolean> {
   return listedAgain
 }
 
-/** Deletes without an outcome yet; of a home that comes under another number the old one stays until the new one is there. */
+/** Deletes without an outcome yet. The old listing of a renumbered home is skipped if the new one could not be created. */
 function* due(context: ApplyContext): Generator<Stored<OfKind<'delete'>>> {
   const why = 'its home is not there yet under the number that it has now: the next run decides'
   for (const stored of context.workspace.changes('delete')) {
@@ -112,7 +113,7 @@ function* due(context: ApplyContext): Generator<Stored<OfKind<'delete'>>> {
   }
 }
 
-/** Runs a task for each item, `concurrency` at a time. Begins no new one if the run is stopping or its time is over. */
+/** Runs a task for each item, `concurrency` at a time. Begins none once the run is stopping or its time is over. */
 async function each<Item>(
   context: ApplyContext,
   items: Iterable<Item>,
@@ -137,7 +138,7 @@ async function each<Item>(
   }
 }
 
-/** A task that throws a `ServiceError` ends the run; any other error is a defect or the store's, and is thrown on. */
+/** Runs a task. A `ServiceError` stops the run; any other error, of the store or a defect, is thrown on. */
 async function guarded(context: ApplyContext, until: number, task: () => Promise<unknown>): Promise<void> {
   if (stopping(context) || tooLate(context, until)) return
   try {
@@ -148,12 +149,12 @@ async function guarded(context: ApplyContext, until: number, task: () => Promise
       context.stop.reason ??= messageOf(error)
       throw error
     }
-    // Told to stop, calls that wait are ended by the client: that is no trouble with the service.
+    // After a stop signal the client ends calls that wait: that is no fault of the service.
     if (!stopping(context)) context.stop.reason = error.message
   }
 }
 
-/** So many changes are told the store in one write. */
+/** How many changes are told the store in one write. */
 const changesAtOnce = 200
 
 function stopping(context: ApplyContext): boolean {
@@ -170,7 +171,7 @@ function tooLate({ runtime, stop }: ApplyContext, until: number): boolean {
   return true
 }
 
-/** Counts the outcomes; a change that was never taken is skipped, and the report says so. */
+/** Counts the outcomes. A change that was never begun gets the outcome `skipped`. */
 function tally({ workspace, stop, miscounts }: ApplyContext): Omit<Applied, keyof Seen> {
   const outcomes: Applied['outcomes'] = { done: 0, failed: 0, unknown: 0, skipped: 0 }
   const skipped: { seq: number; outcome: { result: OutcomeResult; error: string | null } }[] = []

@@ -1,4 +1,4 @@
-/** One call and what its answer means. */
+/** The calls of a plan, one function for each, and what each answer means. */
 import { factsInPlace } from '../core/compare-listings.ts'
 import { ServiceError } from '../core/errors.ts'
 import { contentHash } from '../core/hash.ts'
@@ -30,8 +30,8 @@ type Sent = Stored<Create | Update>
 type Deleted = Stored<OfKind<'delete'>>
 
 /**
- * Updates by MLSNumber and makes the fields `clear` disappear. What matches nothing is looked up, and created if it is really
- * absent. Gives whether it is confirmed, and no earlier attempt may still land.
+ * Updates by MLSNumber, and removes the fields `clear`. If that matches nothing, the listing is looked up, and created if it is
+ * really absent. Gives whether the update is confirmed and no earlier attempt may still land.
  */
 export async function updateOne(context: ApplyContext, stored: Sent, clear: readonly FieldName[]): Promise<boolean> {
   const { service, feed, store } = context
@@ -59,8 +59,8 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
   const shown = await lookUp(context, stored, 'unknown')
   if (shown === null) return false
   if (shown.length === 0) return no(createInstead(context, stored, sent, unsettled))
-  // Some services count only rows whose values really changed: shown as wanted is done, whatever was counted. A field
-  // that cannot be cleared (a number has no empty form) is no reason to try again in every run.
+  // Some services count only rows whose values changed: if it is shown as wanted, it is done, whatever was counted. A field that
+  // can't be cleared (a number has no empty form) is no reason to try again in every run.
   if (shown.length === 1 && shownOtherwise(context, sent, shown[0]).every(({ to }) => to === null))
     return confirm(context, stored, sent, unsettled, foundBy(change))
   if (!unsettled && !change.unsettled && change.cause !== 'settle')
@@ -69,7 +69,7 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
   return false
 }
 
-/** Where facts of it are held the plan can't tell that the service refused the rest before: only what goes out does. */
+/** Why the rest of a change with held facts is not sent: the service refused it before. null: it did not. Only what goes out tells, not the plan. */
 async function refusalOf(
   context: ApplyContext,
   { mlsNumber, withheld }: Create | Update,
@@ -84,15 +84,15 @@ async function refusalOf(
 
 const no = (work: Promise<void>): Promise<boolean> => work.then(() => false)
 
-/** Where a create was planned, a look-up found the listing: it need not be the one that an identifier is known of. */
+/** If a create was planned and a look-up found the listing, it may be another one than the known identifier is of. */
 const foundBy = ({ kind }: Create | Update): Pick<Confirmation, 'identifier'> =>
   kind === 'create' ? { identifier: null } : {}
 
-/** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead, if it may be. */
+/** Creates, after a look-up if the plan asks for one. A listing that turns out to be there is updated instead, if it may be. */
 export async function createOne(context: ApplyContext, stored: Sent): Promise<void> {
   const { feed, orders, workspace } = context
   const { change } = stored
-  // What the list lacked and a look-up found stays until the next run, and no home is on the site twice.
+  // The list lacked a listing of this home, but a look-up found it. It stays until the next run, and the home must not be there twice.
   if (
     change.kind === 'create' &&
     orders.counts.forget > 0 &&
@@ -116,7 +116,7 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
         await clearedBy(context, change, shown[0].fields),
       ))
     }
-    // An earlier call may still land, and nobody has looked for it since.
+    // An earlier call may still land, and this is the first look for it.
     if (change.cause === 'new' && change.unsettled) {
       await context.store.ledger.noteMissing(feed.chatbot, change.mlsNumber, context.runtime.clock.now())
       const minutes = Math.ceil(feed.plan.settle / 60_000)
@@ -127,7 +127,7 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
         `not there yet: created if it is not there in ${minutes} minutes either`,
       )
     }
-    // A list that lags behind hides what was made just now. An Update does no harm, and tells whether it is there.
+    // A list that lags may hide what was created just now. An Update does no harm, and tells whether it is there.
     if (change.kind === 'create' && change.unseen) return void (await updateOne(context, stored, []))
   }
   const sent = await outgoingOf(context, change)
@@ -136,7 +136,7 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
   await sendCreate(context, stored, sent)
 }
 
-/** Creates what an update did not find. Where an earlier call may still make it, that is waited for as for a create without answer. */
+/** Creates what an update did not find. If an earlier call may still create it, waits for that as for a create without an answer. */
 async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled: boolean): Promise<void> {
   const { change } = stored
   if (!change.unsettled && !(await mayStillLand(context, change.mlsNumber)))
@@ -148,7 +148,7 @@ async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing
   record(context, stored, 'skipped', 'not there, and an earlier call may still make it: the next run decides')
 }
 
-/** `unsettled`: an update of this listing got no answer before, and may land on what is created now. */
+/** Sends a Create. `unsettled`: an update of this listing got no answer, and may still land on what is created. */
 async function sendCreate(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled = false): Promise<void> {
   const { service } = context
   if (context.orders.createsNothing) return record(context, stored, 'failed', 'another program fills this chatbot')
@@ -166,8 +166,8 @@ async function sendCreate(context: ApplyContext, stored: Sent, sent: Outgoing, u
 }
 
 /**
- * Deletes a batch. After a short count each key is looked up; a refused batch is halved, and the size remembered.
- * `unsettled`: an earlier attempt with these keys got no answer and may still land.
+ * Deletes a batch. If the answer counts fewer deletes than keys, each key is looked up. A refused batch is halved, and the size
+ * remembered. `unsettled`: an earlier attempt with these keys got no answer and may still land.
  */
 export async function deleteBatch(context: ApplyContext, batch: Deleted[], unsettled = false): Promise<void> {
   const { service, feed, store } = context
@@ -185,7 +185,7 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
     const failure = asServiceError(error)
     if (failure.kind !== 'refused') return notDone(context, mark, failure)
     unsettled ||= failure.effect === 'unknown'
-    // What was perhaps deleted before it was refused keeps its place in the ledger.
+    // What was perhaps deleted before the refusal keeps its entry in the ledger.
     if (!unsettled) await mark.clear()
     if (batch.length > 1) {
       const half = Math.ceil(batch.length / 2)
@@ -207,7 +207,7 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
     if (shown === null) continue
     if (shown.length === 0) await deleted(context, stored, unsettled)
     else {
-      // An attempt without answer may still take it, so its mark and its place in the ledger stay.
+      // An attempt without an answer may still delete it: then its mark and its ledger entry stay.
       if (!unsettled && !change.unsettled) await store.ledger.end(feed.chatbot, [change.mlsNumber], 'none')
       record(context, stored, 'failed', 'the service counted fewer deletes than keys, and still lists this one')
     }
@@ -215,8 +215,8 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
 }
 
 /**
- * Forgets a listing once a look-up shows that it is gone from the service, or that another feed has it, as one list that says so
- * is not enough; else the next run decides what to do with it.
+ * Forgets a listing if a look-up, too, shows that it is gone from the service or that another feed has it: one list alone is not
+ * enough. Otherwise the next run decides.
  */
 export async function forgetOne(context: ApplyContext, stored: Stored<OfKind<'forget'>>): Promise<void> {
   const shown = await lookUp(context, stored, 'failed')
@@ -228,7 +228,10 @@ export async function forgetOne(context: ApplyContext, stored: Stored<OfKind<'fo
   await done(context, stored)
 }
 
-/** At the end of the run: a create without answer is done if the service shows it; absent it stays in flight, as it may still land, and that it was looked for in vain is noted. */
+/**
+ * Looks up, at the end of the run, what got no answer. If the service shows it, it is done. If not, it stays in flight, as it may
+ * still land, and the look in vain is noted.
+ */
 export async function lookUpUnknown(context: ApplyContext): Promise<void> {
   const { workspace, service, store, feed, runtime } = context
   for (const kind of ['create', 'update'] as const) {
@@ -239,7 +242,7 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
         const shown = await service.lookUp(change.mlsNumber)
         const sent = await outgoingOf(context, change)
         const arrived = shown.length === 1 && shownOtherwise(context, sent, shown[0]).length === 0
-        // A create that was looked up first may have gone out as an update: that the listing is there proves nothing then.
+        // A create that was looked up first may have gone out as an update. Then it proves nothing that the listing is there.
         const isNew = kind === 'create' && !change.lookUp && !context.orders.lookUpCreates
         const isMade = isNew && shown.length === 1 && !isOfAnotherRun(context, shown[0])
         if (shown.length === 0) await store.ledger.noteMissing(feed.chatbot, change.mlsNumber, runtime.clock.now())
@@ -252,6 +255,7 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
   }
 }
 
+/** Notes a change as done. Gives whether no earlier attempt may still land. */
 async function confirm(
   context: ApplyContext,
   stored: Sent,
@@ -266,8 +270,8 @@ async function confirm(
 }
 
 /**
- * A refusal is kept with its message, so that the same content is not sent again at once. `isThere`: an update without
- * answer before it may have changed what is there, so the mark stays and what is shown next settles it.
+ * Notes a refusal with its message, so that the same content is not sent again at once. `isThere`: the listing exists, so that an
+ * earlier update without an answer may still have changed it. In that case the mark stays, and the next list settles it.
  */
 async function refused(
   context: ApplyContext,
@@ -293,22 +297,23 @@ async function deleted(context: ApplyContext, stored: Deleted, unsettled: boolea
   await done(context, stored)
 }
 
-/** A call that did not succeed and was not refused. What ends the run is thrown on, once the outcomes are noted. */
+/** Notes the outcomes of a call that neither succeeded nor was refused. An error that ends the run is thrown on afterwards. */
 async function notDone(context: ApplyContext, mark: ReturnType<typeof marksOf>, failure: ServiceError): Promise<void> {
   for (const stored of mark.changes) {
     if (failure.effect === 'unknown') {
       record(context, stored, 'unknown', failure.message)
       continue
     }
-    // A call that did not go out because the run is ending was skipped; it did not fail.
+    // A call that was never sent, as the run is ending, has not failed. It counts as skipped.
     if (!(failure instanceof NotSent)) record(context, stored, 'failed', failure.message)
   }
+  // Marked anew, so that `settle` runs from the end of the attempt.
   if (failure.effect === 'unknown') await mark.beforeSend()
   else await mark.clear()
   if (failure.kind !== 'transient') throw failure
 }
 
-/** A look-up that fails leaves the change with `otherwise` for its outcome, and gives null; what ends the run is thrown on. */
+/** Looks up the listing of a change. If that fails, the change has the outcome `otherwise`: null. An error that ends the run is thrown on. */
 export async function lookUp(
   context: ApplyContext,
   stored: Stored<Action>,
@@ -324,13 +329,14 @@ export async function lookUp(
   }
 }
 
-/** What is there already keeps its facts: a placeholder is for a listing that is new. */
+/** The change with the facts that the service already shows in place of placeholders, which are for new listings only. */
 export async function keepingFacts(context: ApplyContext, stored: Sent, shown: Shown): Promise<Sent> {
   const sent = await outgoingOf(context, stored.change)
   const facts = { ...stored.change.facts, ...factsInPlace(sent.listing, placeholdersOf(sent), shown) }
   return { ...stored, change: { ...stored.change, facts } }
 }
 
+/** The fields that are shown and not wanted. */
 async function clearedBy(context: ApplyContext, change: Create | Update, shown: object): Promise<FieldName[]> {
   const { listing } = await outgoingOf(context, change)
   return (Object.keys(shown) as FieldName[]).filter((field) => listing[field] === undefined)
@@ -342,8 +348,8 @@ function asServiceError(error: unknown): ServiceError {
 }
 
 /**
- * The marks of one call: written again before each attempt, so that the time to settle runs from the last one. `earlier`:
- * an attempt before this call may still land, so that the marks outlast it.
+ * The marks of one call. They are written again before each attempt, so that `settle` runs from the last one. `earlier`: an attempt
+ * before this call may still land, so that `clear` leaves the marks.
  */
 function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored<Action>[], earlier = false) {
   const { store, feed, orders, runtime, underWay } = context
@@ -356,7 +362,7 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
       await store.ledger.begin(feed.chatbot, feed.name, kind, calls, runtime.clock.now())
       for (const { seq } of changes) underWay.add(seq)
     },
-    /** Takes back marks of calls that surely had no effect. A mark of an earlier run, which this one was to settle, stays. */
+    /** Removes the marks of a call that surely had no effect, except marks of an earlier run that this one was to settle. */
     clear: async (): Promise<void> => {
       if (!mark.isMade || earlier) return
       const keys = changes
@@ -368,7 +374,7 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
   return mark
 }
 
-/** What a call counts as: nothing, for a create of a listing that was there already, and during a first load. */
+/** What a call counts as. Only a Create counts as `create`, and not during a first load. */
 function countedBy(kind: CallKind, { change, weighed }: Stored<Action>, { isFirstLoad }: Orders): Begun['counts'] {
   const counts = weighed.counts ?? countsOf(change)
   if (kind === 'delete') return counts.length > 0 ? counts : ['left']

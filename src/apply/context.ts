@@ -7,14 +7,14 @@ import type { Chatbot } from '../service/service.ts'
 import type { Done, Store } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
-/** The feed, as far as apply goes by it. Times in milliseconds. */
+/** What apply needs to know of the feed. Times in milliseconds. */
 export interface ApplyFeed {
   name: string
   chatbot: string
   mapping: { version: string }
   plan: Pick<PlanConfig, 'volatile' | 'settle' | 'ownership'>
   concurrency: number
-  /** IANA time zone, in which people are told of times. */
+  /** IANA time zone in which people read times. */
   timezone: string
   /** Feeds of the chatbot that come after this one: it takes their listings over. */
   outranks: ReadonlySet<string>
@@ -25,7 +25,7 @@ export function outranks({ plan, outranks: below }: ApplyFeed, other: string): b
   return plan.ownership === 'mirror' || below.has(other)
 }
 
-/** What apply works with: of the store it can neither read a run nor approve. */
+/** What apply works with. It can neither read a run from the store nor approve. */
 export interface ApplyTools {
   service: Chatbot
   store: Pick<Store, 'snapshot' | 'ledger'> & {
@@ -36,21 +36,21 @@ export interface ApplyTools {
   }
   workspace: Workspace
   runtime: Runtime
-  /** Aborted: nothing new is taken. */
+  /** Once aborted, nothing new is begun. */
   signal: AbortSignal
   progress: (stage: 'changes', done: number, total: number) => void
 }
 
-/** The plan that is carried out; its changes are in the workspace. */
+/** What apply needs to know of the plan. The changes are in the workspace. */
 export interface Orders {
   counts: Counts
   /** YYYY-MM-DD in the feed's time zone. */
   today: string
   /** Look every create up first, as the list is in doubt. */
   lookUpCreates: boolean
-  /** Another program fills the chatbot: nothing is created, however it comes. */
+  /** Another program fills the chatbot: nothing is created, not even in place of an update. */
   createsNothing: boolean
-  /** Copies that this store made beside another store's may be taken off. */
+  /** Copies that this store made beside another store's may be deleted. */
   takesOffCopies: boolean
   /** The walk over the service's pages that the plan rests on; `startedAt` in milliseconds. */
   listed: { startedAt: number; complete: boolean; pages: number }
@@ -58,30 +58,31 @@ export interface Orders {
   deleteBatch: number
   /** Fields that the service is known to show in a form of its own. */
   forms: ReadonlySet<FieldName>
-  /** The delivery was a delta: what it said and the service did not do has to be known, as no other says it again. */
+  /** The delivery was a delta: what the service did not do must be known, as no other delivery says it again. */
   saysOnce: boolean
-  /** Nothing was carried over before: what is created counts for nothing. */
+  /** This is the first load: what it creates does not count as new. */
   isFirstLoad: boolean
 }
 
+/** What the parts of apply share during a run. */
 export interface ApplyContext extends Omit<ApplyTools, 'progress'> {
   feed: ApplyFeed
   orders: Orders
-  /** Until when changes of a kind are begun, in milliseconds; `Infinity`: as long as it takes. */
+  /** Until when changes of each kind are begun, in milliseconds since the epoch; Infinity: as long as it takes. */
   until: Readonly<Record<CallKind, number>>
-  /** Set once the run is ending early, for whatever reason; `late`: some changes are left, as their time was over. */
+  /** `reason` is set once the run stops early; `late`: some changes are left, as their time was over. */
   stop: { reason: string | null; interrupted: boolean; late: boolean }
-  /** Most keys in one Delete; less once a batch was refused. */
+  /** Most keys in one Delete. Falls when a batch is refused. */
   deleteBatch: number
-  /** By `seq`, what is marked in flight and has no outcome yet. */
+  /** The `seq` of changes that are marked in flight and have no outcome yet. */
   underWay: Set<number>
   /** Listings that a look-up found where a create was planned: MLSNumber → hash of the item as it was shown then. */
   foundBefore: Map<string, string>
-  /** A Delete counted otherwise than it had keys. */
+  /** A Delete was answered with another count than it had keys. */
   miscounts: boolean
-  /** What became of changes, and is not in the store yet. */
+  /** Outcomes that are not in the store yet. */
   untold: Done[]
-  /** Told after each outcome: how many changes are through. */
+  /** Called after each outcome with the number of changes that it ends. */
   progress(done: number): void
 }
 
@@ -91,7 +92,7 @@ export interface ApplyContext extends Omit<ApplyTools, 'progress'> {
  */
 const shares = { updates: 0.5, allButDeletes: 0.8 }
 
-/** Until when each kind of change is begun; `deadline` is in milliseconds, null: none. */
+/** Until when each kind of change is begun. `deadline` in milliseconds; null: none. */
 function untilWhen(
   now: number,
   deadline: number | null,
@@ -103,7 +104,7 @@ function untilWhen(
   return { update: now + deadline * update, create: now + deadline * create, delete: now + deadline }
 }
 
-/** `deadline`: milliseconds that changes are begun for; null: as long as it takes. */
+/** `deadline`: for how many milliseconds changes are begun; null: as long as it takes. */
 export function contextOf(
   feed: ApplyFeed,
   { progress, ...tools }: ApplyTools,
@@ -128,10 +129,10 @@ export function contextOf(
   }
 }
 
-/** List calls that looking so many deletes up takes, or walking so many pages once more, whichever is less. */
-export function callsToLookAgain(deletes: number, pages: number): number {
-  return Math.min(deletes * callsOfALookUp, pages)
+/** How many List calls it takes to look up so many listings or to walk so many pages, whichever is less. */
+export function callsToLookAgain(listings: number, pages: number): number {
+  return Math.min(listings * callsOfALookUp, pages)
 }
 
-/** A page with the listing and, as VirtualCount can seldom be relied on, one without. */
+/** One page with the listing and, as VirtualCount is seldom reliable, one more that is empty. */
 export const callsOfALookUp = 2

@@ -1,4 +1,4 @@
-/** Which home a change is about, as far as the workspace knows it. */
+/** Finds the home that a change is about, from what the workspace knows. */
 import { homeOf } from '../core/home.ts'
 import type { Home, Known } from '../core/home.ts'
 import { listingAt } from '../core/listing.ts'
@@ -10,12 +10,12 @@ import type { Workspace } from '../workspace/workspace.ts'
 
 export const actionOf = (change: Change): Action | null => (change.kind === 'hold' ? change.action : change)
 
-/** The position of what is wanted in the delivery; null: it is not there. */
+/** The position of the wanted listing in the delivery; null: it is not there. */
 export function deliveredFor(action: Action | null): number | null {
   return action !== null && 'wanted' in action && 'delivered' in action.wanted ? action.wanted.delivered : null
 }
 
-/** The home that a change is about; null: nothing is known of it. */
+/** The home that a change is about, before and after it; null: not known. */
 export function homeIn(
   workspace: Workspace,
   change: Change,

@@ -1,6 +1,6 @@
 /**
- * A delete that goes out long after the list must find its listing as the list showed it. What somebody has edited or made
- * anew since then is left to the next run (docs/faults.md, F103 and F123).
+ * A delete that goes out long after the list was read must find its listing as the list showed it. If somebody has edited or
+ * re-created it since, the next run decides (docs/faults.md, F103 and F123).
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Glimpse, RemoteSummary, Shown } from '../core/listing.ts'
@@ -13,7 +13,7 @@ import { record } from './outcomes.ts'
 
 type Deleted = Stored<OfKind<'delete'>>
 
-/** Milliseconds for which what was shown is taken for what is there. */
+/** Milliseconds for which what was shown counts as what is there. */
 export const freshFor = 60_000
 
 /** Whether the list that the plan rests on is too old to delete by. */
@@ -21,7 +21,7 @@ export function listIsOld({ orders, runtime }: ApplyContext): boolean {
   return runtime.clock.now() - orders.listed.startedAt > freshFor
 }
 
-/** Keeps the items of a page; of one that is as its baseline only that. */
+/** Adds the items of a page to the workspace. An item that is as its baseline is not kept, only noted as such. */
 export async function addListed(
   items: readonly Glimpse[],
   chatbot: string,
@@ -42,14 +42,14 @@ export async function listAgain({ service, workspace, store, feed }: ApplyContex
   })
 }
 
-/** Skips the deletes of what `listAgain` found otherwise than the plan has it. */
+/** Skips deletes of listings that `listAgain` found changed. */
 export function skipEdited(context: ApplyContext): void {
   const { workspace } = context
   for (const stored of workspace.changes('delete'))
     isAsListed(context, stored, workspace.shownAs(stored.change.mlsNumber))
 }
 
-/** Deletes a batch after looking each of its listings up; what was looked up goes before it is a minute old. */
+/** Looks each listing of a batch up and then deletes them. Sends some early, so that no look-up is a minute old. */
 export async function deleteLookedUp(context: ApplyContext, batch: Deleted[]): Promise<void> {
   const { runtime, stop, signal } = context
   let due: Deleted[] = []
@@ -69,7 +69,7 @@ export async function deleteLookedUp(context: ApplyContext, batch: Deleted[]): P
   await send()
 }
 
-/** Whether exactly what the list showed is there; else the delete is skipped. */
+/** Whether the listing is there once and as the list showed it. If not, its delete is skipped. */
 function isAsListed(context: ApplyContext, stored: Deleted, shown: Pick<Shown, 'hash'>[]): boolean {
   if (shown.length === 1 && shown[0].hash === stored.change.shownHash) return true
   const what =
@@ -83,14 +83,14 @@ function isAsListed(context: ApplyContext, stored: Deleted, shown: Pick<Shown, '
 }
 
 /**
- * MLSNumbers of confirmed deletes whose listings are there all the same: a count as large as was asked for hides one that was
- * left out (docs/faults.md, F114). null: nobody could look. Without marks what stays is nobody's, and is not looked for.
+ * MLSNumbers of confirmed deletes that the service still shows: a full count may hide one that was left out (docs/faults.md,
+ * F114). null: nobody could look. Without marks (`ownership: snapshot`) such a listing is nobody's, and is not looked for.
  */
 export async function stillListed(context: ApplyContext): Promise<ReadonlySet<string> | null> {
   const { workspace, service, orders, feed } = context
   const still = new Set<string>()
   if (orders.counts.delete === 0 || feed.plan.ownership === 'snapshot') return still
-  // One list may hide a row by mistake, and no two running do (A3).
+  // One list may hide a row by mistake, but not two in a row (A3).
   const walks = [1, 2]
   const pages = walks.length * orders.listed.pages
   try {

@@ -1,7 +1,7 @@
 /**
- * What the service makes of what it has just confirmed. Seen at once it is the service's own form of what was sent, and a
- * later change of it is drift (docs/service.md, S13). What was edited between the call and the look is sent once more, and
- * looked at while nobody else can have been at it.
+ * Looks at how the service shows what it has just confirmed. Seen at once, it is the service's own form of what was sent, and a
+ * later change of it is drift (docs/service.md, S13). If it differs, somebody may have edited it between call and look: it is
+ * sent once more and looked at immediately, while nobody else can have been at it.
  */
 import { batches } from '../core/batches.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
@@ -18,13 +18,14 @@ import { listAgain } from './look-again.ts'
 import { isOfAnotherFeed, isOfAnotherRun, isToShow, mayStillLand, outgoingOf, shownOtherwise } from './outcomes.ts'
 
 type Written = Stored<Create | Update>
-/** null: it is not there, or more than once. */
+/** How a listing is shown; null: it is not there, or more than once. */
 type Look = (mlsNumber: string) => Promise<Shown | null>
+/** For each field, in how many listings. */
 type Times = Partial<Record<FieldName, number>>
 
 /**
- * Remembers how each listing that was written is shown, and gives what a person should know of it. `isListed`: the list was
- * walked after the creates and updates of this run.
+ * Stores how each listing that was written is shown. Gives notes for people, as sentences. `isListed`: the list was walked after the
+ * creates and updates of this run.
  */
 export async function lookAtWritten(context: ApplyContext, isListed: boolean): Promise<string[]> {
   const { orders, service, store, feed, workspace, runtime } = context
@@ -47,7 +48,7 @@ export async function lookAtWritten(context: ApplyContext, isListed: boolean): P
       if (baselines.length > 0) await store.snapshot.setBaselines(feed.chatbot, baselines, runtime.clock.now())
     }
   } catch (error) {
-    // What was not looked at the next run looks at.
+    // The next run looks at the rest.
     if (!(error instanceof ServiceError)) throw error
   }
   const learnt = [...known].filter((field) => !orders.forms.has(field))
@@ -55,7 +56,7 @@ export async function lookAtWritten(context: ApplyContext, isListed: boolean): P
   return [...notesOf(context, found)]
 }
 
-/** Creates and updates that are through. What an earlier call may still land on is not looked at. */
+/** Creates and updates that are done, without those on which an earlier call may still land. */
 function* written({ workspace }: ApplyContext): Generator<Written> {
   for (const kind of ['update', 'create'] as const) {
     for (const stored of workspace.changes(kind))
@@ -65,6 +66,7 @@ function* written({ workspace }: ApplyContext): Generator<Written> {
 
 const onlyOne = <Item>(items: readonly Item[]): Item | null => (items.length === 1 ? items[0] : null)
 
+/** Looks at one listing, and sends it again if need be. Gives its baseline; null: none can be told. */
 async function baselineOf(
   context: ApplyContext,
   stored: Written,
@@ -78,28 +80,28 @@ async function baselineOf(
   const written = await outgoingOf(context, change)
   const otherwise = (shown: Shown): FieldChange[] => shownOtherwise(context, written, shown)
   let shown = await look(key)
-  // Another feed wrote it since, or what this run made is not shown beside it.
+  // It is not shown once, or another feed has written it since.
   if (shown === null || isOfAnotherFeed(context, shown)) return null
   let fields = otherwise(shown)
   const cleared = new Set(clearedWith(change))
-  // What this write was to clear and did not is told, and no reason to write again.
+  // A field that this write was to clear and did not is only told: it is no reason to write again.
   const isToBeCleared = ({ field, to }: FieldChange): boolean => to === null && cleared.has(field)
   const isUnknown = (one: FieldChange): boolean => !known.has(one.field) && !isToBeCleared(one)
   let isSentTwice = false
   const before = change.kind === 'update' ? change.shownHash : context.foundBefore.get(key)
   const isAsBefore = before === shown.hash
   const isOdd = fields.some(isUnknown)
-  // Without a mark it can't be told whether a field was not cleared, or nothing of this write was done.
+  // Without a mark nothing tells whether only a field was not cleared or the whole write was ignored.
   if (isOdd || (isAsBefore && fields.length > 0 && shown.by === undefined)) {
     if (isOdd && isAsBefore && change.cause !== 'unseen')
       return { key, hash: shown.hash, ignored: isToShow(context, change), isAtRest: false }
-    // A second write would stand for the first, of which an attempt may still land.
+    // While an attempt of the first write may still land, a second one would prove nothing.
     if (await mayStillLand(context, key)) return null
-    // Nobody looked at what was written before this, and that may not have been ours: only a second write of this run tells.
+    // What is shown may be from before this write, and need not be ours: only a second write of this run tells.
     const sent = asUpdate(change)
     for (const { field, to } of fields) if (to === null) cleared.add(field)
     const quiet = { ...context, progress: () => undefined }
-    // A form is learnt from nothing but a write that is confirmed.
+    // Only a confirmed write can teach a form.
     const again = await keepingFacts(context, { ...stored, change: sent }, shown)
     if (!(await updateOne(quiet, again, [...cleared]))) return null
     isSentTwice = true
@@ -113,13 +115,13 @@ async function baselineOf(
     const times = isToBeCleared(one) ? found.uncleared : found.forms
     const before = times[one.field] ?? 0
     times[one.field] = before + 1
-    // What was sent twice and ignored looks the same, and would make a form of one person's edit.
+    // A listing of which both writes were ignored looks the same: one alone would make a form of somebody's edit.
     if (isSentTwice && before > 0) known.add(one.field)
   }
   return { key, hash: shown.hash, ignored: false, isAtRest: false }
 }
 
-/** Sent as it was sent before: the listing is there, and what Create answered stays with it. */
+/** The same change as an update, to send it again: the listing is there by now, and keeps what Create answered. */
 function asUpdate(change: Create | Update): Update {
   if (change.kind === 'update') return change
   const none = { shownHash: null, fields: [], broken: [], again: false }

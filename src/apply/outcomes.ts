@@ -1,4 +1,4 @@
-/** What apply writes into the store and the workspace: confirmations, outcomes, and the changes that call nothing. */
+/** What apply writes into store and workspace: confirmations, outcomes, and changes without a call. */
 import { batches } from '../core/batches.ts'
 import { differences } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
@@ -14,7 +14,7 @@ import type { OutcomeResult, Stored } from '../workspace/workspace.ts'
 import type { ApplyContext } from './context.ts'
 import { homeIn } from './home.ts'
 
-/** The listing that a change is about, as it goes out now, and how its record is recognised next time. */
+/** A listing as it goes out now, and by what its record is recognised next time. */
 export type Outgoing = MovingListing & Pick<Confirmation, 'record' | 'movesAt'>
 
 /** Reads the wanted listings of creates, updates or adoptions: the delivered ones, or the snapshot's own. */
@@ -37,7 +37,7 @@ export async function outgoing(
   })
 }
 
-/** What a create or an update sends: what is wanted, but for fields that the guard holds, which stay as they were sent last. */
+/** What a create or update sends: the wanted listing, with fields that the guard holds as they were sent last. Throws if nothing was. */
 export async function outgoingOf(context: ApplyContext, change: Create | Update): Promise<Outgoing> {
   const [wanted] = await outgoing(context, [change.wanted])
   const sent = withFacts(wanted, change.facts)
@@ -47,7 +47,7 @@ export async function outgoingOf(context: ApplyContext, change: Create | Update)
   if (before === undefined) throw new Error(`Nothing is known to have been sent of ${change.mlsNumber}`)
   const kept = Object.fromEntries(change.withheld.map((field) => [field, before.listing[field]]))
   const listing = Object.entries({ ...sent.listing, ...kept }).filter(([, value]) => value !== undefined)
-  // The record is parsed again next time: not all that it says was sent.
+  // Not all that the record says was sent, so it must be parsed again next time.
   return {
     ...sent,
     listing: Object.fromEntries(listing) as unknown as Listing,
@@ -55,7 +55,7 @@ export async function outgoingOf(context: ApplyContext, change: Create | Update)
   }
 }
 
-/** The listing with facts in the place of placeholders. */
+/** The listing with facts in place of its placeholders. */
 function withFacts(sent: Outgoing, facts: Partial<Listing> | undefined): Outgoing {
   if (facts === undefined) return sent
   const placeholders = placeholdersOf(sent).filter((field) => facts[field] === undefined)
@@ -64,12 +64,12 @@ function withFacts(sent: Outgoing, facts: Partial<Listing> | undefined): Outgoin
 
 export const placeholdersOf = ({ moving }: Outgoing): readonly FieldName[] => moving.placeholders ?? []
 
-/** Whether its mark says that another run wrote it last, or another store. Without one, or where it can't be read, nothing tells. */
+/** Whether its mark says that another run or store wrote it last. Without a readable mark it does not. */
 export function isOfAnotherRun({ service: { stamp } }: ApplyContext, { by }: Shown): boolean {
   return by !== undefined && (by.store !== stamp?.store || by.run !== stamp.run)
 }
 
-/** What the store has of an MLSNumber by now: the run may have written it. */
+/** The snapshot row of an MLSNumber as it is now: this run may have written it. */
 export async function rowOf({ store, feed }: ApplyContext, mlsNumber: string): Promise<SnapshotRow | null> {
   return (await store.snapshot.rowsOf(feed.chatbot, [mlsNumber])).get(mlsNumber) ?? null
 }
@@ -80,24 +80,24 @@ export async function mayStillLand(context: ApplyContext, mlsNumber: string): Pr
   return (row?.suspectUntil ?? 0) > context.runtime.clock.now()
 }
 
-/** Whether its mark says that it is another feed's. Without marks nothing tells. */
+/** Whether its mark says that it is another feed's. Without a mark it does not. */
 export function isOfAnotherFeed({ service: { mark } }: ApplyContext, shown: Shown): shown is Shown & { owner: string } {
   return mark !== null && shown.owner !== null && shown.owner !== mark
 }
 
-/** The fields in which a listing is shown otherwise than it was sent. Where a placeholder was sent, any value is right. */
+/** The fields that are shown otherwise than they were sent. For a placeholder, any value is right. */
 export function shownOtherwise({ feed }: ApplyContext, sent: Outgoing, shown: Shown): FieldChange[] {
   return differences(sent.listing, shown, new Set([...feed.plan.volatile.fields, ...placeholdersOf(sent)]))
 }
 
-/** Whether what is shown has to be another item once this is done: what moves by itself is in no hash, but the mark is. */
+/** Whether the item's hash must change once this is done. A refresh of volatile fields changes only the mark, if there is one. */
 export function isToShow({ service }: ApplyContext, { cause }: Action): boolean {
   return cause !== 'refresh' || service.mark !== null
 }
 
 /**
- * The confirmation of what went out. `unsettled`: an attempt may still land late, so no baseline is taken before `settle`.
- * `made`: by which call it came to be, if not by an update of what the row stands for.
+ * The confirmation of what went out. `unsettled`: an attempt may still land, so no baseline is taken before `settle`. `made`: what
+ * Create answered, if this is not an update of the row's own listing.
  */
 export function confirmation(
   context: ApplyContext,
@@ -108,7 +108,7 @@ export function confirmation(
 ): Confirmation {
   const { feed, orders, runtime } = context
   const now = runtime.clock.now()
-  // Until somebody looks, what was shown before the update tells one that was ignored.
+  // Until a run looks at it, it counts as ignored while it is shown as before.
   const before = change.kind === 'update' && !unsettled && !change.unsettled ? change.shownHash : null
   return {
     key: change.mlsNumber,
@@ -129,6 +129,7 @@ export function confirmation(
   }
 }
 
+/** Notes the outcome of a change. */
 export function record(
   context: ApplyContext,
   { seq, change }: Stored<Action>,
@@ -152,12 +153,12 @@ export function record(
   context.progress(1)
 }
 
-/** Brings to the store what became of changes, once there are so many. */
+/** Writes outcomes to the store, once there are at least so many. */
 export async function tellChanges({ store, feed, untold }: ApplyContext, least: number): Promise<void> {
   if (untold.length >= least) await store.changes.note(feed.name, untold.splice(0))
 }
 
-/** What is done is held no more: an approval lets a change through once. */
+/** Notes that a change is done. That uses up what let it go: an approval lets a change through once. */
 export async function done(context: ApplyContext, stored: Stored<Action>): Promise<void> {
   const { store, feed } = context
   const { change, weighed } = stored
@@ -165,7 +166,7 @@ export async function done(context: ApplyContext, stored: Stored<Action>): Promi
   record(context, stored, 'done')
 }
 
-/** Adoptions write the snapshot only: the service already shows what is wanted. */
+/** Adopts listings: only the snapshot is written, as the service already shows what is wanted. */
 export async function adoptAll(context: ApplyContext): Promise<void> {
   const { workspace, store, feed } = context
   for (const batch of batches(workspace.changes('adopt'), () => 500)) {
@@ -173,7 +174,7 @@ export async function adoptAll(context: ApplyContext): Promise<void> {
     const sent = await outgoing(context, wanted)
     const confirmations = batch.map(({ change }, index) => ({
       ...confirmation(context, change, withFacts(sent[index], change.facts), false, { identifier: null }),
-      // An earlier call may still change what is shown.
+      // Not while an earlier call may still change what is shown.
       baseline: change.unsettled ? null : change.shownHash,
       ignored: false,
     }))

@@ -1,8 +1,8 @@
 /**
- * Two programs with a store each, started together, may both create a listing. One copy stays, and each store takes off its
- * own alone: only it knows what Create answered for it. By the marks, that of the store whose name sorts first stays. Without
- * marks, that with the lowest ID, where the list shows as an ID what Create answered this store. Answers differ, so that not
- * every store can find its own among the IDs above the lowest: one copy stays, whatever the IDs have to do with the answers.
+ * Two programs with a store each that start together may both create a listing. One copy stays. Each store deletes only its own
+ * copy, by what Create answered for it, which no other store knows. With marks, the copy of the store whose name sorts first
+ * stays. Without marks, the copy with the lowest ID stays, if the list shows as IDs what Create answered. Even if it does not, one
+ * copy stays: the answers differ, so not every store can find its own among the IDs above the lowest.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Shown } from '../core/listing.ts'
@@ -12,7 +12,7 @@ import { rowOf } from './outcomes.ts'
 /** What became of copies that this store made beside another one's. */
 export interface OwnCopies {
   gone: number
-  /** Deleted, as the service said, and shown all the same; a list may lag. */
+  /** Deleted by the service's word, and still shown: a list may lag. */
   stillShown: number
   failed: number
   /** Why the first of those failed. */
@@ -21,7 +21,7 @@ export interface OwnCopies {
 
 export const noCopies: OwnCopies = { gone: 0, stillShown: 0, failed: 0, problem: '' }
 
-/** MLSNumbers that are shown twice, whose copies this run may take off. */
+/** MLSNumbers that are shown twice, of which this run may delete a copy. */
 export function* twiceShown({ workspace, orders }: ApplyContext): Generator<string> {
   if (!orders.takesOffCopies) return
   for (const { change } of workspace.changes('hold')) if (change.cause === 'twice-shown') yield change.mlsNumber
@@ -29,7 +29,7 @@ export function* twiceShown({ workspace, orders }: ApplyContext): Generator<stri
 
 type IsOwn = (copy: Shown) => boolean
 
-/** Takes this store's copy off where another store's stays. What stays twice is left to `repair`. Throws what ends the run. */
+/** Deletes this store's copy if another store's stays. Copies that it can't tell apart are left to `repair`. Throws what ends the run. */
 export async function takeOffOwn(context: ApplyContext, key: string, copies: OwnCopies): Promise<void> {
   const { store, feed, service } = context
   const identifier = await store.snapshot.identifier(feed.chatbot, feed.name, key)
@@ -42,25 +42,25 @@ export async function takeOffOwn(context: ApplyContext, key: string, copies: Own
     const left = await service.lookUp(key)
     if (left.length === 0 || left.some(isOwn)) copies.stillShown++
     else {
-      // What is there is the other store's: the next run takes it for what it is.
+      // What is left is the other store's, and the next run takes it over.
       if (context.orders.saysOnce) await noteSaid(context, key)
       await store.snapshot.forget(feed.chatbot, [key], null)
       copies.gone++
     }
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind === 'credentials' || error.kind === 'stopped') throw error
-    // Another run tries again, or a person does: nothing rests on it.
+    // No harm is done: another run tries again, or a person does.
     if (copies.failed++ === 0) copies.problem = error.message
   }
 }
 
-/** What tells copies apart, and which one comes first: the store that made it; without marks, its ID. null: not this feed's. */
+/** What copies are told apart and sorted by: the store that made it or, without marks, its ID. null: the copy is not this feed's. */
 function placeOf({ service: { mark }, feed }: ApplyContext, { id, owner, by }: Shown): string | number | null {
   if (mark === null) return owner === null || owner === feed.name ? id : null
   return owner === mark && by !== undefined ? by.store : null
 }
 
-/** Whether one copy alone is of this store, and another one comes before it; all of them have to be this feed's. */
+/** Whether this store's copy goes: all copies are this feed's, one alone is this store's, and another one sorts before it. */
 function isToGo(context: ApplyContext, copies: readonly Shown[], isOwn: IsOwn): boolean {
   const [own = null, ...others] = copies.filter(isOwn).map((copy) => placeOf(context, copy))
   const places = copies.flatMap((copy) => placeOf(context, copy) ?? [])
@@ -78,14 +78,14 @@ async function deleteOwn(
   try {
     await service.deleteByNativeId(identifier, mark)
   } catch (error) {
-    // Where it may have landed, what is shown next settles it.
+    // If it may have landed, the mark stays, and the next list settles it.
     if (error instanceof ServiceError && error.effect === 'none')
       await store.ledger.end(feed.chatbot, [key], 'as-before')
     throw error
   }
 }
 
-/** What a delta said last of a listing that is forgotten is planned again by the next run, as no other delta says so. */
+/** Notes what a delta said last of a listing that is forgotten, so that the next run plans it again: no other delta says it. */
 async function noteSaid(context: ApplyContext, key: string): Promise<void> {
   const { snapshot, deliveries } = context.store
   const { name, chatbot } = context.feed
@@ -97,7 +97,7 @@ async function noteSaid(context: ApplyContext, key: string): Promise<void> {
   await deliveries.notePending(name, [{ key, delivered, at: row.sentAt }], context.runtime.clock.now())
 }
 
-/** As sentences. */
+/** What became of copies, as sentences. */
 export function notesOfCopies({ gone, stillShown, failed, problem }: OwnCopies, feed: string): string[] {
   const notes: string[] = []
   const say = (count: number, became: string): void => {

@@ -23,7 +23,7 @@ export async function observe(feed: Feed, { store, service, workspace, progress 
   let marked = 0
   let listings = 0
   const writers = new Map<string, number>()
-  /** Items in a row with the same mark share one object: it is read once. */
+  /** The last item's mark. Items in a row with the same mark share one object (`remembered` in service/canonical.ts). */
   let latest: Glimpse['by']
   const known = await store.snapshot.knownItems(feed.chatbot, feed.name)
   const isAsBefore = ({ hash, owner, isFormer }: Glimpse): boolean => {

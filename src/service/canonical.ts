@@ -31,7 +31,7 @@ export function createItemReader(
   const hashedValues = valuesReader(
     shownRules.filter(({ name }) => !volatile.has(name)).map(({ shownName }) => shownName),
   )
-  // Where listings bear nothing but the mark, its text is the same in one after another.
+  // Listings with nothing but the mark have the same text in a row, which is then read once.
   const readMarked = remembered(
     (value): { extension: Reading<ExtensionEntry[]>; owned: Pick<Shown, 'owner' | 'by'> } => {
       const extension = readExtension(value)
@@ -61,8 +61,8 @@ export function createItemReader(
 }
 
 /**
- * Reads members in the order of `names`; null: empty or missing. The items of a list have the same members in the same order, so
- * their places are found once: to ask for each by its name takes twice the time.
+ * Reads members in the order of `names`; null: empty or missing. All items of a list have the same members in the same order, so
+ * their places are found once. To look each up by name takes twice the time.
  */
 function valuesReader(names: readonly string[]): (item: ListItem) => unknown[] {
   let members: readonly string[] = []
@@ -78,7 +78,7 @@ function valuesReader(names: readonly string[]): (item: ListItem) => unknown[] {
   }
 }
 
-/** `read`, which is not asked again where the value is that of the last time. */
+/** `read`, which keeps its last result and gives it again for the same value. */
 function remembered<T>(read: (value: unknown) => T): (value: unknown) => T {
   let last: { value: unknown; found: T } | null = null
   return (value) => (last !== null && last.value === value ? last : (last = { value, found: read(value) })).found

@@ -47,7 +47,7 @@ export class Endpoint {
 
   /**
    * The network library is loaded with the first call: it changes the process's globals, and importing a client should not.
-   * `limiter`: that of several processes.
+   * `limiter`: one that several processes share.
    */
   constructor(
     { rate, ...connection }: ConnectionSettings & Pick<ServiceSettings, 'rate'>,
@@ -59,7 +59,7 @@ export class Endpoint {
     this.#open = open
   }
 
-  /** The lane of a chatbot; '': of calls that name none. `concurrency` is that of who asks first. */
+  /** The lane of a chatbot; '': of calls without one. The first caller's `concurrency` counts. */
   lane(serialNumber: string, concurrency: number): Lane {
     const lane = this.#lanes.get(serialNumber) ?? new Lane(concurrency)
     this.#lanes.set(serialNumber, lane)
@@ -67,8 +67,8 @@ export class Endpoint {
   }
 
   /**
-   * Another rate from now on, for calls of runs under way as well; Infinity: as it is, as no run to come uses it. Lanes are
-   * made anew for who asks next.
+   * Sets another rate, also for runs under way. Infinity: the rate stays as it is, as no later run uses it. Later callers get new
+   * lanes.
    */
   retune(rate: number): void {
     if (rate !== Infinity) this.limiter.retune(rate)

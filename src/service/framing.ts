@@ -5,9 +5,10 @@
 
 /** Most text outside of objects that is kept for a message. */
 const longestRest = 200
-/** So much of a line shows what it is; it is looked at again at every brace. */
+/** Characters of a line that are kept. They show what it is, and are looked at again at every brace. */
 const longestLine = 1000
 
+/** Gives the objects of a stream as they are completed. */
 export class ObjectSplitter {
   readonly #decoder = new TextDecoder()
   /** The current object, without framing. */

@@ -28,7 +28,7 @@ const longestShown = 200
 /** An object of JSON. */
 export type Members = Record<string, unknown>
 
-/** The object; `name` is how messages call it. */
+/** The value as an object. `name`: what messages call it. Throws `Misread`. */
 export function readMembers(value: unknown, name: string): Members {
   if (isMembers(value)) return value
   throw new Misread(name, 'an object', value)

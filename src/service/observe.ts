@@ -44,7 +44,7 @@ export interface WalkOptions {
   /** Gives up a walk after so many pages; default: a hundred thousand. */
   maxPages?: number
   now(): number
-  /** A contradictory walk starts again: forget what was added. */
+  /** A walk that contradicted itself starts again: forgets what was added. */
   reset(): void
   /** Gets every item once, by its ID. */
   add(items: ListItem[]): void | Promise<void>
@@ -110,7 +110,7 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     try {
       const page = number === 1 ? first.page : await options.list(number, first.pageSize)
       items = listingsOf(page, end.items)
-      // What left from a page before moves the others up, and one that was not read yet onto a page that was.
+      // If a listing leaves an earlier page, the others move up: one that was not read yet may move onto a page that was.
       if (options.virtualCount !== 'unknown' && hasFallen(virtualCount, page.VirtualCount))
         contradict(`On page ${number} VirtualCount fell from ${virtualCount} to ${page.VirtualCount}.`)
       virtualCount = page.VirtualCount
@@ -166,11 +166,11 @@ async function firstPage(options: WalkOptions, asked: number): Promise<{ page: P
   }
 }
 
-/** An end that says 0 is no list that became shorter. */
+/** Whether VirtualCount fell. A 0 after the last page does not mean that the list became shorter. */
 const hasFallen = (before: number | null, count: number | null): boolean =>
   before !== null && count !== null && count > 0 && count < before
 
-/** Whether the ID is new, which may be a number or its digits; items without one always count as new. */
+/** Whether an item's ID, a number or its digits, is new. Items without an ID always count as new. */
 function isNew(seen: IdSet, { ID }: ListItem): boolean {
   if (typeof ID === 'string') return seen.add(/^[1-9]\d{0,14}$/.test(ID) ? Number(ID) : ID)
   return typeof ID === 'number' ? seen.add(ID) : true
@@ -184,12 +184,12 @@ function isRepeated(items: ListItem[], previous: ListItem[]): boolean {
   )
 }
 
-/** Of so many IDs that have their upper half in common a list is as large as a bit for each that there could be. */
+/** From so many IDs with the same upper half on, a bit for each possible ID takes no more memory than a list. */
 const mostListed = 1024
 
-/** IDs seen in one walk, perhaps a million: a bit for each where they are one after another, at most some bytes where they are not. */
+/** The IDs seen in one walk, perhaps a million. Consecutive ones take a bit each, others at most some bytes. */
 export class IdSet {
-  /** By the upper half of an ID, the lower halves: in order, or a bit for each. */
+  /** For each upper half of IDs, their lower halves: a sorted list, or a bit for each. */
   readonly #lowerHalves = new Map<number, number[] | BitSet>()
   /** IDs that are not whole numbers from 1 to 2³² − 1. */
   readonly #others = new Set<number | string>()
@@ -218,7 +218,7 @@ export class IdSet {
   }
 }
 
-/** Where a number is in sorted ones, or would be. */
+/** The index of a number among sorted ones, or where it would be. */
 function placeOf(sorted: readonly number[], number: number): number {
   let [from, to] = [0, sorted.length]
   while (from < to) {

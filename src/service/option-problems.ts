@@ -1,6 +1,6 @@
 /** What is wrong with the numbers of a client's options. */
 
-/** So many milliseconds fit in a timer. */
+/** The longest time that a timer takes, in milliseconds. */
 const longestTimer = 2 ** 31 - 1
 
 /** What is wrong with a time for an answer in milliseconds, or null. */

@@ -45,7 +45,7 @@ export interface StreamResponse {
 export type Send = (request: SendRequest) => Promise<SendResponse>
 
 export interface Connections {
-  /** Opens as many connections as there are requests in flight: one that waits would be sent later than the limiter allowed. */
+  /** Opens a connection for each request in flight: one that waited would be sent later than the limiter allowed. */
   send: Send
   /** Resolves once the answer begins, whatever its status; rejects as `Send` does. */
   stream(this: void, request: SendRequest): Promise<StreamResponse>
@@ -98,13 +98,13 @@ export function openConnections(
   }
 }
 
-/** Where the library only says that something is too long. */
+/** Our words for errors of which the library only says that something is too long. */
 const tooLong = new Map([
   ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'it is longer than maxAnswerBytes of the service'],
   ['UND_ERR_HEADERS_OVERFLOW', 'its headers are longer than 16 kB'],
 ])
 
-/** Milliseconds; the library gives a connection up after the same time, unless the process could not hear of it. */
+/** Milliseconds. The library gives a connection up after the same time, unless the process was frozen meanwhile. */
 const longestConnect = 10_000
 
 /** A dispatch handler needs half the processor time of `Pool.request` and knows whether writing has begun. */

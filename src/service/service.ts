@@ -19,9 +19,8 @@ export interface ShownSink {
 }
 
 /**
- * Called before each attempt to mark it as in flight, shortly before the rate limit lets it through, and again where that takes
- * longer. The request is sent at no time before it resolves, and not at all if the run ends first: the call then throws
- * `NotSent`.
+ * Marks an attempt as in flight. Called shortly before the rate limit lets the attempt through, and again if that takes longer.
+ * The request is never sent before this resolves. If the run ends first it is not sent at all, and the call throws `NotSent`.
  */
 export type BeforeSend = () => void | Promise<void>
 
@@ -46,7 +45,7 @@ export interface Chatbot extends ChatbotReader {
   readonly mark: string | null
   /** What the mark says beside the feed; null: nothing. */
   readonly stamp: Stamp | null
-  /** From now on the mark says which store writes, and in which run. */
+  /** Makes the mark say from now on which store writes, and in which run. */
   sign(stamp: Stamp): void
   /** Never sent again if an attempt may have been carried out. Returns the identifier of the new listing. */
   create(listing: Listing, beforeSend: BeforeSend): Promise<Answer<string>>
