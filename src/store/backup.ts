@@ -6,9 +6,9 @@ import { migrations } from './migrations.ts'
 import { openSource } from './read-only.ts'
 
 /**
- * Writes a whole copy of a store as of one moment to a file that is not there yet; a run under way goes on meanwhile. Where
- * the copy is put back, the next run finds out that it is one. Throws `UserError` where there is no store, or the file is
- * there or can't be written, `StoreError` where the store can't be read.
+ * Writes a whole copy of a store as of one moment to a new file. A run under way goes on meanwhile. If the copy is put back, the
+ * next run finds that out. Throws `UserError` if there is no store, or if the file exists or can't be written; `StoreError` if the
+ * store can't be read.
  */
 export function backUp(store: string, to: string): void {
   inStore(store, () => {
@@ -17,7 +17,7 @@ export function backUp(store: string, to: string): void {
     const source = openSource(store, migrations)
     let isOurs = false
     try {
-      // For its user alone, and never through a link or over a file.
+      // Readable by this user alone, and never through a link or over another file.
       closeSync(openSync(to, 'wx', 0o600))
       isOurs = true
       source.database.pragma('query_only = OFF')

@@ -8,7 +8,7 @@ import type { Connection, Writes } from './door.ts'
 import type { Changes, ChangesReader, HomeEvent } from './store.ts'
 
 export const keptFor = 90 * 86_400_000
-/** Rows that one run drops at most: a first load of a million homes is no reason to stop for. */
+/** Most rows that one run drops: the rows of a first load of a million homes must not hold up a run. */
 export const mostDropped = 20_000
 /** Most characters of JSON that are kept of one field's change. */
 const mostOfField = 4000
@@ -58,12 +58,12 @@ export function createChanges(connection: Connection): Changes {
   }
 }
 
-/** Without values that are too long: that the field changed is kept. */
+/** The change without values that are too long to keep: that the field changed is kept. */
 export function asFarAsKept({ field, from, to }: FieldChange): FieldChange {
   return JSON.stringify([from, to]).length > mostOfField ? { field, from: null, to: null } : { field, from, to }
 }
 
-/** Drops what is older than 90 days; once a run. */
+/** Drops what is older than 90 days. Called once a run. */
 export function changesPruning(database: Database.Database): (now: number) => void {
   const prune = database.prepare(`DELETE FROM home_event WHERE number IN
     (SELECT number FROM home_event WHERE at < ? ORDER BY at LIMIT ${mostDropped})`)

@@ -1,4 +1,4 @@
-/** One connection to a store, with every pragma that the promises rest on. */
+/** One connection to a store, with every pragma that its promises rest on. */
 import type Database from 'better-sqlite3'
 import { openDatabase } from '../core/sqlite.ts'
 import { applicationId, versionOf } from './migrations.ts'
@@ -7,7 +7,7 @@ import { damaged, storeError, tampered } from './failure.ts'
 /** Milliseconds to wait for another process that is writing; it blocks the event loop. */
 export const busyTimeout = 5000
 
-/** `path` may be a database's bytes, for one in memory. Throws what SQLite throws: the callers put it in words. */
+/** Opens a connection. `path` may be a database's bytes, for one in memory. Throws what SQLite throws; callers put it in words. */
 export function connect(
   path: string | Buffer,
   options: Pick<Database.Options, 'readonly' | 'fileMustExist'>,
@@ -23,9 +23,8 @@ export function column<Value>(database: Database.Database, sql: string): Databas
 }
 
 /**
- * Refuses what is not a store, one that a later version of this program has written, and one with a trigger, a view or a
- * virtual table (without a root page): no version makes any, and they would run with the program's own statements. Gives
- * its version.
+ * Gives the store's version. Throws for what is not a store, or was written by a later version of this program; also for one with a
+ * trigger, a view or a virtual table (no root page): no version makes any, and they would run with the program's own statements.
  */
 export function assertStore(database: Database.Database, file: string, known: number): number {
   if (database.pragma('application_id', { simple: true }) !== applicationId)
@@ -45,8 +44,8 @@ export function assertStore(database: Database.Database, file: string, known: nu
 }
 
 /**
- * Reads through the pages; SQLite throws or answers with rows where they are not sound. That takes seconds where there are a million
- * listings: not for a store as it was left, nor while a run is under way, whose process did this before it.
+ * Reads through all pages, and throws if they are not sound. That takes seconds for a million listings, so it is left out for a store
+ * as a run left it, and while a run is under way, whose process has done it.
  */
 export function assertSound(database: Database.Database, file: string): void {
   const answer = String(database.pragma('quick_check(1)', { simple: true }))
@@ -55,8 +54,8 @@ export function assertSound(database: Database.Database, file: string): void {
 
 /** Turns on what makes a commit survive a power cut, reads it back, and bounds the cache of pages. */
 export function makeDurable(database: Database.Database, file: string): void {
-  // In kB (16,000 by itself): the system keeps the file's pages as well, and gives them up when it has to. Not where a store
-  // is only read: asked for there, SQLite no longer refused a table whose check calls a function.
+  // kB of pages (SQLite's default: 16,000). The system caches the file as well, and frees that memory when it has to. Not set for
+  // readers: with it, SQLite no longer refused a table whose check calls a function.
   database.pragma('cache_size = -8000')
   const mode = String(database.pragma('journal_mode = WAL', { simple: true }))
   if (mode !== 'wal') throw storeError(file, `the file system gives journal mode ${mode} where the store needs WAL`)
@@ -70,16 +69,16 @@ export function makeDurable(database: Database.Database, file: string): void {
 }
 
 /**
- * Whether SQLite writes its log to the file once much has come together there: while a run is under way. At rest the file keeps the time
- * that was noted of it, however much is approved; its end, or the next run, writes it.
+ * Lets SQLite write its log to the file by itself during a run only. At rest the file keeps the time that was noted of it, however
+ * much is approved. Closing the store, or the next run, writes the log.
  */
 export function writeFileInRuns(database: Database.Database, isUnderWay: boolean): void {
   database.pragma(`wal_autocheckpoint = ${isUnderWay ? 1000 : 0}`)
 }
 
 /**
- * The connection for what only reads: a statement is prepared at its first use, as a reader uses few of a hundred. Not for what
- * writes: a store that lacks what a statement names has to show before a run, not within.
+ * The connection for readers: each statement is prepared at its first use, as a reader uses few of a hundred. Not for writers: that
+ * a store lacks what a statement names must show before a run, not during one.
  */
 export function preparingLate(database: Database.Database): Database.Database {
   const prepare = (sql: string): LateStatement => late(() => database.prepare(sql))

@@ -1,18 +1,18 @@
-/** The deliveries on SQLite: what the next one is compared with and asked for by in `feed`, what it goes on with in `pending`. */
+/** Deliveries on SQLite: `feed` has what the next one is compared with and asked for with, `pending` what deltas left to do. */
 import { inTransactions, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { pack } from './packed.ts'
 import { byKey } from './snapshot.ts'
 import type { Deliveries, DeliveriesReader, LastDelivery, Pending } from './store.ts'
 
-/** What is kept as JSON. */
+/** Members that are kept as JSON. */
 const structured = ['loaded', 'written', 'keyless', 'validators'] as const
 type Stored = Omit<LastDelivery, (typeof structured)[number]> & Record<(typeof structured)[number], string | null>
 
 type PendingRow = Omit<Pending, 'delivered'> & { delivered: string }
 const parsed = ({ delivered, ...row }: PendingRow): Pending => ({ ...row, delivered: JSON.parse(delivered) })
 
-/** Of a feed that had no delivery yet. */
+/** The last delivery of a feed that has had none. */
 export const noDelivery: LastDelivery = {
   loaded: null,
   completeAt: null,

@@ -1,8 +1,8 @@
-/** The door of the store on SQLite: behind it everything is synchronous, before it are the roles with their promises. */
+/** The door of the store on SQLite: behind it all is synchronous, in front of it are the roles, which give promises. */
 import type Database from 'better-sqlite3'
 import { inStore } from './failure.ts'
 
-/** What the roles are made on. Those of one connection can share a transaction. */
+/** What roles are made on. Roles of one connection can share a transaction. */
 export interface Connection {
   readonly database: Database.Database
   /** For messages. */
@@ -14,15 +14,15 @@ export type Groups = ReturnType<typeof createGroups>
 
 interface Waiting {
   work: () => unknown
-  /** Follows the commit, once for all of a group that have the same. */
+  /** Called after the commit: once for all writes of a group that have the same one. */
   after: (() => void) | undefined
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
 
 /**
- * Commits in groups: writes that are asked for in one turn of the event loop share a transaction, and so one wait for the
- * disk. Each is undone alone where it fails, and none is told to be done before all are durable.
+ * Commits in groups: writes that are asked for in one turn of the event loop share a transaction, and so one wait for the disk. A
+ * write that fails is undone alone. No promise resolves before all are durable.
  */
 export function createGroups(database: Database.Database, file: string) {
   let waiting: Waiting[] = []
@@ -33,7 +33,7 @@ export function createGroups(database: Database.Database, file: string) {
         const value = inStore(file, () => alone(work))
         return () => resolve(value)
       } catch (error) {
-        // SQLite has given the whole transaction up, as it does where the disk is full.
+        // SQLite has rolled the whole transaction back, as when the disk is full.
         if (!database.inTransaction) throw error
         return () => reject(error)
       }
@@ -55,7 +55,7 @@ export function createGroups(database: Database.Database, file: string) {
 
   return {
     add(work: () => unknown, after?: () => void): Promise<unknown> {
-      // What has come in with it is looked at first: its writes are committed with this one.
+      // Not at once: writes that are asked for in the same turn are committed with this one.
       if (waiting.length === 0) setImmediate(commit)
       return new Promise((resolve, reject) => waiting.push({ work, after, resolve, reject }))
     },
@@ -64,22 +64,22 @@ export function createGroups(database: Database.Database, file: string) {
   }
 }
 
-/** The methods of a role as they are behind the door: each gives its value at once. */
+/** The methods of a role behind the door: each gives its value at once. */
 type Direct<Role> = {
   [Name in keyof Role]: Role[Name] extends (...values: infer Values) => Promise<infer Value>
     ? (...values: Values) => Value
     : never
 }
 
-/** What a role has beside its reading half. */
+/** The methods that a role has beyond its reading half. */
 export type Writes<Role extends Reader, Reader> = Omit<Role, keyof Reader>
 
-/** Methods that promise what `methods` give; what SQLite throws becomes a `StoreError`. */
+/** Methods that give promises of what `methods` give. What SQLite throws becomes a `StoreError`. */
 export function promised<Role>({ file }: Connection, methods: Direct<Role>): Role {
   return eachMethod(file, methods, (work) => work())
 }
 
-/** The same, each call in one transaction that takes the write lock at once; `after` follows its commit. */
+/** The same, each call in one transaction that takes the write lock at once. `after` is called after its commit. */
 export function inTransactions<Role>(
   { database, file }: Connection,
   methods: Direct<Role>,
@@ -93,7 +93,7 @@ export function inTransactions<Role>(
   })
 }
 
-/** The same, but what is asked for at one time is one transaction (`createGroups`): for what is written at each call. */
+/** The same, but calls of one turn share a transaction (`createGroups`): for what is written with each call of the service. */
 export function inGroups<Role>({ groups }: Connection, methods: Direct<Role>, after?: () => void): Role {
   const entries = Object.entries(methods as Record<string, (...values: unknown[]) => unknown>)
   const grouped = entries.map(([name, method]) => [
@@ -105,8 +105,8 @@ export function inGroups<Role>({ groups }: Connection, methods: Direct<Role>, af
 
 function eachMethod<Role>(file: string, methods: Direct<Role>, run: (work: () => unknown) => unknown): Role {
   const entries = Object.entries(methods as Record<string, (...values: unknown[]) => unknown>)
-  // An async function runs up to its first `await` at once, and there is none here: the work is done before the promise is
-  // returned. A process that ends on a defect records its runs so, as it can wait for nothing any more.
+  // Without an `await`, an async function does all its work before it returns the promise. A process that ends on a defect relies
+  // on that to record its runs, as it can't wait any more.
   const promising = entries.map(([name, method]) => [
     name,
     async (...values: unknown[]) => inStore(file, () => run(() => method(...values))),
@@ -117,8 +117,8 @@ function eachMethod<Role>(file: string, methods: Direct<Role>, run: (work: () =>
 const pageRows = 1000
 
 /**
- * A walk over rows sorted by key; `page` reads so many of them after a key. It is not one query: while that is open, the
- * connection takes no write.
+ * Walks over rows sorted by key. `page` reads so many of them after a key. Not one long query, as a connection takes no write while a
+ * query is open.
  */
 export async function* walk<Row extends { key: string }>(
   { file }: Connection,

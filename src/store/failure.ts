@@ -1,10 +1,10 @@
-/** What SQLite throws, in words for the person who has to put it right. */
+/** What SQLite throws, in words for whoever has to mend it. */
 import Database from 'better-sqlite3'
 import { StoreError, codeOf, messageOf } from '../core/errors.ts'
 
-/** The sentence for a result code; null where the fault is the program's own and not the store's. */
+/** The sentence for a result code; null: the fault is the program's own and not the store's. */
 function sentence(code: string, message: string): string | null {
-  // The second: no room to make the log's index larger, which is the first thing that a full disk refuses.
+  // The second code: the log's index can't grow, which is the first thing that a full disk refuses.
   if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE')
     return 'the disk is full and this step was not written; free some space and run again'
   if (code.startsWith('SQLITE_READONLY'))
@@ -15,7 +15,7 @@ function sentence(code: string, message: string): string | null {
     return 'another process has kept the store locked for more than five seconds; is it open in a shell?'
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB')
     return damaged(code === 'SQLITE_NOTADB' ? 'it is not a SQLite database' : message)
-  // SQLite has no code of its own for a function that `trusted_schema` keeps from a schema.
+  // SQLite has no code of its own for a function in a schema that `trusted_schema` forbids.
   if (message.startsWith('unsafe use of ')) return tampered(message)
   if (code.startsWith('SQLITE_CANTOPEN'))
     return 'the store cannot be opened; the file and its folder must exist and be readable and writable for this user'
@@ -23,12 +23,12 @@ function sentence(code: string, message: string): string | null {
   return null
 }
 
-/** What is wrong with a file that must not be used, and what to do; it is never made anew by itself. */
+/** What is wrong with a damaged file, and what to do. It is never replaced without being asked. */
 export function damaged(what: string): string {
   return `the store is damaged: ${what}. Stop the daemon. Move the file aside and restore a backup, or start with a new store: listings marked as a feed's are then found again on the service`
 }
 
-/** Of a store that another program has written to. */
+/** The same of a store that another program has written to. */
 export function tampered(what: string): string {
   return `the store was changed by another program: ${what}. Nothing of it was run. Move the file aside and restore a backup, or start with a new store`
 }
@@ -49,7 +49,7 @@ export function inStore<Result>(file: string, work: () => Result): Result {
   }
 }
 
-/** The sentence for a system's error: the store's own file, or that of a copy of it in the temporary folder. */
+/** The sentence for an error of the system, about the store's own file or a copy of it in the temporary folder. */
 function refusal(file: string, error: Error): string {
   const isForbidden = ['EACCES', 'EPERM'].includes(codeOf(error))
   return isForbidden && 'path' in error && [file, `${file}-wal`].includes(String(error.path))

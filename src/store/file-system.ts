@@ -1,9 +1,9 @@
-/** Where a store may lie: on a disk of this machine. */
+/** Checks that a store lies on a disk of this machine. */
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { storeError } from './failure.ts'
 
-/** Kinds of file systems whose locks or shared memory are not those of one machine, by the number that Linux gives them. */
+/** File systems that several machines may share, so that neither locks nor shared memory can be relied on; by their number in Linux. */
 const foreign: Readonly<Record<number, string>> = {
   0x6969: 'NFS',
   0x517b: 'SMB',
@@ -16,7 +16,7 @@ const foreign: Readonly<Record<number, string>> = {
   0x47504653: 'GPFS',
 }
 
-/** Kinds that may be a disk of this machine, handed into a container, or another machine's: nothing here can tell. */
+/** File systems that may be a disk of this machine, handed into a container, or another machine's: nothing here can tell. */
 const doubtful: Readonly<Record<number, string>> = {
   0x01021997: '9P',
   0x786f4256: 'a shared folder of VirtualBox',
@@ -29,8 +29,8 @@ export type KindOf = (path: string) => number
 const kindOfFileSystem: KindOf = (path) => statfsSync(path).type
 
 /**
- * What there is to say against where the file lies, or would lie; null: nothing. Throws `StoreError` for a file system on
- * which two processes may both believe that they have the store to themselves.
+ * A warning about where the file lies, or would lie; null: none. Throws `StoreError` for a file system on which two processes may
+ * both believe that they have the store to themselves.
  */
 export function assertLocal(file: string, kindOf: KindOf = kindOfFileSystem): string | null {
   const kind = kindAt(dirname(file), kindOf)
@@ -45,9 +45,9 @@ export function assertLocal(file: string, kindOf: KindOf = kindOfFileSystem): st
   )
 }
 
-/** The kind of the nearest folder that is there; null: unknown. */
+/** The file system of the nearest existing folder above; null: unknown. */
 function kindAt(folder: string, kindOf: KindOf): number | null {
-  // Elsewhere the numbers mean something else.
+  // On other systems the numbers mean something else.
   if (process.platform !== 'linux') return null
   for (let path = folder; ; path = dirname(path)) {
     try {

@@ -1,4 +1,4 @@
-/** The store's file: made whole or not at all, brought up to date behind a copy, refused where it is not one. */
+/** Opens the store's file. It is made whole or not at all, and updated only after a copy was made. What is no store is refused. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
@@ -12,9 +12,9 @@ import { migrate, versionOf } from './migrations.ts'
 import { packAll, packedSince } from './packed.ts'
 
 /**
- * Opens the store's file at the newest schema version, with every feed under the name that it has now, making it where there
- * is none. `changing` is called before anything in it is changed, `tell` is told what was handed over. Throws `StoreError`, and what
- * SQLite throws.
+ * Opens the store's file, and makes it if there is none. Brings it to the newest schema version, and every feed to its present name.
+ * `changing` is called before anything in it is changed; `tell` is told what was handed over. Throws `StoreError`, and what SQLite
+ * throws.
  */
 export function openFile(
   file: string,
@@ -43,7 +43,7 @@ export function openFile(
   }
 }
 
-/** Throws where the path leads to something that can't be a store. SQLite would take an empty file for a new database. */
+/** Throws if the path leads to something that can't be a store. SQLite would take an empty file for a new database. */
 export function assertStoreFile(file: string): void {
   const found = statSync(file)
   if (!found.isFile()) throw storeError(file, 'this is not a file; name a file as the store')
@@ -54,14 +54,14 @@ export function assertStoreFile(file: string): void {
     )
 }
 
-/** With the folders above it, one by one: told to make all, Node never ends where a file system makes none, as /proc does. */
+/** Makes a folder and those above it, one by one: told to make all, Node never ends on a file system that makes none, such as /proc. */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))
   try {
     mkdirSync(path, { mode: 0o770 })
   } catch (error) {
-    // Another process made it meanwhile.
+    // Another process may have made it meanwhile.
     if (codeOf(error) !== 'EEXIST') throw error
   }
 }
@@ -91,7 +91,7 @@ function create(file: string, steps: readonly string[]): void {
   })
 }
 
-/** Brings an older store up to date, after a copy of it was put beside it. */
+/** Puts a copy of an older store beside it and brings the store up to date. */
 function upgrade(database: Database.Database, file: string, steps: readonly string[], changing: () => void): void {
   whileLocked(file, () => {
     const version = versionOf(database)
@@ -110,7 +110,7 @@ function upgrade(database: Database.Database, file: string, steps: readonly stri
   })
 }
 
-/** A store of a version before is packed and, once, written anew without what that leaves free. */
+/** Packs an older version's store and rewrites the file once, without the pages that this leaves free. */
 function makeSmall(database: Database.Database, changing: () => void): void {
   packAll(database, changing)
   if (database.pragma('auto_vacuum', { simple: true }) !== 0) return
@@ -119,12 +119,12 @@ function makeSmall(database: Database.Database, changing: () => void): void {
     database.pragma('auto_vacuum = INCREMENTAL')
     database.exec('VACUUM')
   } catch (error) {
-    // No room for it, or another process is at work: the store is sound all the same.
+    // No room, or another process is at work: the store is sound all the same.
     if (!/^SQLITE_(FULL|BUSY|LOCKED|IOERR)/.test(codeOf(error))) throw error
   }
 }
 
-/** No other process may meet a store half made. */
+/** Keeps other processes out while the store is half made. */
 function whileLocked(file: string, work: () => void): void {
   let lock
   try {
@@ -145,7 +145,7 @@ function whileLocked(file: string, work: () => void): void {
   }
 }
 
-/** Puts a file's content, or a folder's names, on the disk. */
+/** Makes sure that a file's content, or a folder's names, is on the disk. */
 function flush(path: string): void {
   const descriptor = openSync(path, 'r')
   try {

@@ -1,25 +1,25 @@
-/** What feeds left in the store under names that they had before: handed over to the names that they have now. */
+/** Hands what is in the store under former names of feeds over to their present names. */
 import type Database from 'better-sqlite3'
 import { column } from './connection.ts'
 
-/** The present names of feeds, by names that they had before. */
+/** The present names of feeds, by former names. */
 export type Formerly = ReadonlyMap<string, string>
 
-/** Whether anything is left to hand over. A feed has its row before anything else of it is written. */
+/** Whether anything is left to hand over. A feed's row tells, as it is written before anything else of the feed. */
 export function isLeft(database: Database.Database, formerly: Formerly): boolean {
   const known = column<1>(database, 'SELECT 1 FROM feed WHERE name = ?')
   return [...formerly.keys()].some((name) => known.get(name) !== undefined)
 }
 
 /**
- * Hands everything over that stands under a former name, in one transaction. Of what both names have, as when the feed ran
- * under the new one already, the new one's stays. Gives for each name what it took over from, with how many listings.
+ * Renames everything under former names, in one transaction. If both names have something, as when the feed already ran under the new
+ * one, the new one's stays. Gives, for each present name, the former name and how many listings it had.
  */
 export function handOver(
   database: Database.Database,
   formerly: Formerly,
 ): { feed: string; from: string; listings: number }[] {
-  // Whatever table is added later, it is found by its column.
+  // Found by its column, so that tables added later are not missed.
   const tables = column<string>(
     database,
     `SELECT schema.name FROM sqlite_schema AS schema JOIN pragma_table_info(schema.name) AS info
@@ -30,9 +30,9 @@ export function handOver(
     database.prepare(`UPDATE OR IGNORE ${table} SET ${name} = @feed WHERE ${name} = @from`).run(names)
     database.prepare(`DELETE FROM ${table} WHERE ${name} = @from`).run(names)
   }
-  // A feed that had no complete delivery yet knows nothing that the next one could be compared with.
+  // A feed without a complete delivery has nothing that the next one could be compared with.
   const giveWay = database.prepare('DELETE FROM feed WHERE name = ? AND complete_at IS NULL')
-  // "Not modified" would be said of what the feed delivered under one name alone.
+  // "Not modified" would only be about what was delivered under one of the names.
   const forgetValidators = database.prepare('UPDATE feed SET validators = NULL WHERE name = ?')
   return database
     .transaction(() =>

@@ -1,24 +1,24 @@
 import type { KnownHashes } from './store.ts'
 
-/** A row of the snapshot by a hash; `parts`: how many rows have to have it for it to be known. */
+/** A hash with the id of a snapshot row. `parts`: how many rows must have the hash for a record with it to be known. */
 export type KnownRow = [hash: string, parts: number, id: number, ...more: string[]]
 
 const nothing: readonly number[] = []
 
 /** Numbers of a slot: the two halves of a hash, and the row's id. */
 const width = 3
-/** So many rows have one hash, or more: such a record is parsed each time. */
+/** If at least so many rows have one hash, the record is parsed each time. */
 const tooMany = 255
 
 /**
- * Hashes of a feed's snapshot in flat arrays, 19 bytes a listing: asking SQLite for each of a million records costs more than
- * all else that an unchanged feed needs. Of a hash 64 bits are kept. What is compared lies side by side, as the processor waits
- * for each place in memory that it has to go to.
+ * Hashes of a feed's snapshot in flat arrays, 19 bytes a listing. To ask SQLite for each of a million records would cost more than
+ * all else that an unchanged feed needs. 64 bits of each hash are kept. What is compared lies side by side, as each jump in memory
+ * makes the processor wait.
  */
 export function knownHashes(count: number, pages: Iterable<readonly KnownRow[]>): KnownHashes {
   const slots = Math.ceil(Math.max(8, count * 1.45))
   const table = new Uint32Array(slots * width)
-  /** How many rows have to have the hash of a slot. */
+  /** For each slot, how many rows must have its hash. */
   const needed = new Uint8Array(slots)
   let low = 0
   let high = 0
@@ -58,7 +58,7 @@ export function knownHashes(count: number, pages: Iterable<readonly KnownRow[]>)
       for (let slot = firstSlot(); ; slot = after(slot)) {
         const at = slot * width
         const id = table[at + 2]
-        // Once it has ended there is none.
+        // After `end` there is none.
         if (id === 0 || id === undefined) break
         if (table[at] !== low || table[at + 1] !== high) continue
         if (found === null) found = [id]

@@ -13,10 +13,10 @@ import type { Lease } from './store.ts'
 /** The error on record of a run whose process died. */
 export const endedWithoutAWord = 'its process ended without a word'
 
-/** Milliseconds for which who only asks whether the lock is taken may be in the way. */
+/** Milliseconds to wait for a process that only asks whether the lock is taken. */
 const aMoment = 50
 
-/** `assertInPlace` throws where the file on disk is no longer the one that is open. A store in memory has no `serial`. */
+/** `assertInPlace` throws if the file on disk is no longer the open one. A store in memory has no `serial`. */
 export function createLeases(connection: Connection, assertInPlace: () => void, serial: Serial | null) {
   const { database, file } = connection
   const holder = `process ${process.pid} on ${hostname()}`
@@ -45,19 +45,18 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
 
   const goOn = database.prepare<[string | null]>('UPDATE meta SET serial = serial + 1, place = coalesce(?, place)')
   const doubt = database.prepare<[number]>('UPDATE feed SET lost_at = ?, last_key = NULL')
-  /** The lease was taken that found the store behind, and is not yet released. */
+  /** A lease found the store behind, and is not released yet. */
   let isBehind = false
 
   const noteLease = database.transaction((chatbot: string, now: number, isFirst: boolean): number => {
-    // With the lock in hand, every lease still noted is one of a process that died.
+    // While this process has the lock, every other lease on record is of a process that died.
     if (isFirst) {
       forgetDead.run()
       buryRuns()
     }
     goOn.run(serial?.place() ?? null)
     if (isBehind) {
-      // What was done since is as unknown as where the store was lost, and which delivery came last; and another program may go
-      // on under the old name.
+      // What was done since is unknown, as after a loss, and so is the last delivery. Another program may go on under the old name.
       doubt.run(now)
       renameStore(database)
     }

@@ -1,4 +1,4 @@
-/** The right of one process to a store, kept by the operating system: it is free at once when the process dies, even by SIGKILL. */
+/** The right of one process to a store. The operating system keeps it, and frees it when the process dies, even by SIGKILL. */
 import { closeSync, lstatSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { storeError } from './failure.ts'
@@ -9,8 +9,8 @@ export interface Lock {
 }
 
 /**
- * Locks `<store>.lock` for as long as the lock is held; null where another process has it for longer than `patience`
- * milliseconds. Throws what SQLite throws where the lock file can't be used.
+ * Locks `<store>.lock` until it is released; null: another process had it for longer than `patience` milliseconds. Throws what SQLite
+ * throws if the lock file can't be used.
  */
 export function takeLock(file: string, patience: number): Lock | null {
   const path = `${file}.lock`
@@ -28,7 +28,7 @@ export function takeLock(file: string, patience: number): Lock | null {
   return { release: () => database.close() }
 }
 
-/** Whether another connection has the lock. Leaves no trace; who asks for the lock at this very moment waits for a moment. */
+/** Whether another connection has the lock. Leaves no trace. Whoever takes the lock at this moment has to wait a little. */
 export function isLocked(file: string): boolean {
   let database
   try {
@@ -42,7 +42,7 @@ export function isLocked(file: string): boolean {
   }
 }
 
-/** Throws `StoreError` where a link is in place of the store or of a file beside it: it could be anybody's file. */
+/** Throws `StoreError` if the store, or a file beside it, is a link: it could lead to anybody's file. */
 export function assertNoLinks(file: string): void {
   for (const beside of ['', '.lock', '.daemon.lock', '.serial', '-wal', '-shm']) {
     const path = file + beside
@@ -58,14 +58,14 @@ function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink()
   } catch {
-    // Nothing there, or not to be looked at, which opening it says better.
+    // It does not exist, or can't be read: opening it will tell better.
     return false
   }
 }
 
 /**
- * Makes an empty file that nobody but this user and, where the umask allows it, its group may use, where there is none. An existing file is not even opened: closing it
- * again would drop every POSIX lock that this process holds on it.
+ * Makes an empty file, if there is none, that only this user may use, and its group if the umask allows it. An existing file is not
+ * even opened: closing it would drop every POSIX lock that this process holds on it.
  */
 export function createPrivate(path: string): void {
   try {

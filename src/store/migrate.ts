@@ -45,7 +45,7 @@ const tables: readonly [name: string, key: readonly string[]][] = [
 ]
 /** Columns that are 0 or 1 in a file. */
 const flags = new Set(['owned', 'ignored', 'current', 'interrupted'])
-/** What gives numbers that never come twice, with the table that they are of. */
+/** By table, the sequence on PostgreSQL that gives its numbers, so that none comes twice. */
 const counters = { payload: 'payload_id_seq', run: 'run_number' } as const
 const numbered = {
   hold_event: 'hold_event_number_seq',
@@ -56,11 +56,11 @@ const batch = 1000
 
 type Row = Record<string, unknown>
 
-/** What a store is beside its tables. */
+/** What belongs to a store beside its tables. */
 interface Nature {
   lineage: string
   token: number
-  /** It is a copy, or was put back: the first lease on the new store has to doubt it, too. */
+  /** It is a copy, or was put back from a backup: the first lease on the new store must doubt it, too. */
   isBehind: boolean
   counters: Record<keyof typeof counters, number>
 }
@@ -81,16 +81,16 @@ interface Target extends Readable {
 export type Copied = ReadonlyMap<string, number>
 
 /**
- * Copies the store `from` to `to`, each a file or a postgres:// address. Throws `UserError` where the new store is not empty,
- * `StoreError` where a run or a daemon has one of them, or the copy is not like the original: then nothing is left of it.
+ * Copies the store `from` to `to`, each a file or a postgres:// address. Throws `UserError` if the new store is not empty, and
+ * `StoreError` if a run or a daemon has one of them, or if the copy differs from the original: then nothing of it is left.
  */
 export async function migrateStore(from: string, to: string): Promise<Copied> {
   return copy(from, to, false)
 }
 
 /**
- * Writes a copy of a store on PostgreSQL as of one moment to a new file, also while runs are under way; `migrateStore` puts it
- * back, and the next run finds out that it is a backup. Throws as that does.
+ * Writes a copy of a store on PostgreSQL as of one moment to a new file, also while runs are under way. `migrateStore` puts it back,
+ * and the next run finds out that it is a backup. Throws like `migrateStore`.
  */
 export async function backUpPostgres(address: string, to: string): Promise<void> {
   await copy(address, to, true)
@@ -230,7 +230,7 @@ async function writing<Result>(store: string, work: (target: Target) => Promise<
   }
 }
 
-/** Until the end of the transaction nobody takes a lease. Throws where somebody has one. */
+/** Keeps anybody from taking a lease until the transaction ends. Throws if somebody has one. */
 async function lockLeases(asker: Asker, store: string): Promise<void> {
   await asker.run('LOCK TABLE lease IN SHARE MODE')
   const [lease] = await asker.all<{ holder: string; chatbot: string }>(
@@ -277,7 +277,7 @@ function readablePostgres(asker: Asker): Readable {
   }
 }
 
-/** By bytes, as in a file. */
+/** Sorts by bytes, as a file does. */
 const order = (table: string, name: string): string =>
   table === 'ledger' && name === 'what' ? 'what COLLATE "C"' : name
 
@@ -310,7 +310,7 @@ function targetPostgres(asker: Asker): Target {
         await asker.run(`SELECT setval('${sequence}', 1 + coalesce((SELECT max(number) FROM ${table}), 0), false)`)
       for (const [table, sequence] of Object.entries(counters))
         await asker.run(`SELECT setval('${sequence}', $1::bigint, false)`, [1 + last[table as keyof typeof counters]])
-      // In a file a run under way has taken its number before the counter has it.
+      // In a file, a run under way has a number that the counter does not have yet.
       await asker.run(
         "SELECT setval('run_number', greatest(nextval('run_number'), 1 + (SELECT max(number) FROM under_way)), false)",
       )
@@ -320,14 +320,14 @@ function targetPostgres(asker: Asker): Target {
 
 function readableFile(database: Database.Database): Readable {
   return {
-    // Packed is what only a file does with a listing.
+    // Only a file packs listings.
     columnsOf: (table) =>
       Promise.resolve(
         column<string>(database, `SELECT name FROM pragma_table_info('${table}') WHERE name <> 'packed'`).all(),
       ),
     async *rows(table, key, names) {
       const columns = table === 'payload' ? [...names, 'packed'] : names
-      // By keys and not as one query: while that is open, the connection takes no write.
+      // By keys and not as one query, as the connection takes no write while a query is open.
       const after = database.prepare<unknown[], Row>(
         `SELECT ${columns.join(', ')} FROM ${table} WHERE (${key.join(', ')}) > (${key.map(() => '?').join(', ')}) ORDER BY ${key.join(', ')} LIMIT ${batch}`,
       )
@@ -340,7 +340,7 @@ function readableFile(database: Database.Database): Readable {
   }
 }
 
-/** What is packed in a file is text elsewhere. */
+/** A row with the packed listing as text, as other stores have it. */
 function unpacked(table: string, row: Row): Row {
   if (table === 'pending') return { ...row, delivered: unpack(row['delivered'] as Uint8Array | string) }
   if (table !== 'payload') return row
@@ -369,7 +369,7 @@ function targetFile(database: Database.Database): Target {
       return Promise.resolve()
     },
     become({ lineage, token, isBehind, counters: last }) {
-      // A place where no file lies makes the first run find out that it is a copy.
+      // A place where no file is: so the first run finds out that this is a copy.
       database.prepare('UPDATE meta SET lineage = ?, serial = 1, place = ?').run(lineage, isBehind ? '0 0 1' : null)
       database.prepare("INSERT INTO lease VALUES ('', ?, 'the store before this one', 0, 0)").run(token)
       for (const [table, number] of Object.entries(last)) {

@@ -1,22 +1,22 @@
 /**
- * Listings in a file, compressed, sent or still to be sent: a third of their size, and several to a page. On PostgreSQL they are text, which it
- * compresses itself.
+ * Compresses the listings in a file, sent or pending, to a third of their size. On PostgreSQL they are text, which it compresses
+ * itself.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type Database from 'better-sqlite3'
 import { column } from './connection.ts'
 
-/** What nearly every listing has in it. Never change it: what lies in stores can't be read without it. */
+/** Text that nearly every listing contains. Never change it: without it, listings in stores can't be read. */
 const dictionary = Buffer.from(
   '"DaysOnMarket":"UnitAreaPrice":"EstimatePrice":"DepositFee":"HOAMonth":"SpaceType":["RentPrice":"Location":"ExtensionColumn":[{"Key":"","value":""},{"Key":"Tours":["https://","SaleType":"for_rent","SaleType":"for_sale","Status":"Active","CurrencySymbol":"$","PropertyType":"Apartment","PropertyType":"House","Bedrooms":3,"Bathrooms":2,"Url":"https://www.","YearBuilt":20,"YearBuilt":19,"LotArea":"BuildingArea":1,"AreaUnit":"sqft","ParkingSpots":2,"Address":"1 Street","Address":" Avenue","City":"","State":"","ZIP":"","Latitude":"Longitude":-"SalePrice":"Description":"This home with a kitchen, bedroom and bathroom, a garage and the ","Images":["https://photos.",".jpeg","https://",".png","https://",".jpg","https://"],"MLSNumber":"',
 )
-/** Nothing of a listing is as long, in bytes: a file that was tampered with may not fill the memory. */
+/** Bytes. No listing is as long. A limit, so that a file that was tampered with can't fill the memory. */
 const maxOutputLength = 2 ** 26
 
-/** For texts of a few kB: they become no larger by it, in half the time and a tenth of the memory that zlib takes by itself. */
+/** For texts of a few kB: no worse than zlib's defaults, in half the time and a tenth of the memory. */
 const small = { windowBits: 13, memLevel: 5, chunkSize: 4096 }
 
-/** The bytes of a text that is packed: a buffer for each would be garbage that V8 does not see, and leaves for long. */
+/** Reused for the bytes of each text: a new buffer each time would be garbage that V8 does not see, and leaves for long. */
 const bytes = Buffer.alloc(65_536)
 
 export function pack(text: string): Buffer {
@@ -25,7 +25,7 @@ export function pack(text: string): Buffer {
   return deflateRawSync(isSmall ? bytes.subarray(0, bytes.write(text)) : text, { dictionary, ...small })
 }
 
-/** The text of what is kept, packed or, as versions before left it, not. */
+/** The text of what is kept: packed, or plain as earlier versions left it. */
 export function unpack(kept: Uint8Array | string): string
 export function unpack(kept: Uint8Array | string | null): string | null
 export function unpack(kept: Uint8Array | string | null): string | null {
@@ -33,14 +33,14 @@ export function unpack(kept: Uint8Array | string | null): string | null {
   return inflateRawSync(kept, { dictionary, maxOutputLength }).toString('utf8')
 }
 
-/** The version of the schema that first packs. */
+/** The first version of the schema with packed listings. */
 export const packedSince = 17
 
 const batch = 1000
 
 /**
- * Packs what versions before left as text, some rows in one transaction: one that is broken off goes on the next time. `changing` is
- * called before each.
+ * Packs what earlier versions left as text, some rows in each transaction. If it is interrupted, the next opening goes on. `changing`
+ * is called before each transaction.
  */
 export function packAll(database: Database.Database, changing: () => void): void {
   const texts = database.prepare<[], { id: number; listing: string }>(
@@ -59,16 +59,16 @@ export function packAll(database: Database.Database, changing: () => void): void
 }
 
 /**
- * How many of the free pages of 4 kB go back at once; an eighth of the file is kept for what comes. 40 MB are moved in less than
- * a second. Of a large store, whose runs take long, it is a sixteenth: else a first load of a million would leave for days what it no
- * longer needs.
+ * How many of the free pages (4 kB each) are given back at once. An eighth of the file stays free for what comes. 40 MB take less than
+ * a second. Of a large store, whose runs take long anyway, it is a sixteenth: else it would take days to give back what a first load
+ * of a million no longer needs.
  */
 export function mostGivenBack(pages: number, free: number): number {
   const over = free - Math.ceil(pages / 8)
   return Math.max(0, Math.min(over, Math.max(10_000, Math.floor(pages / 16))))
 }
 
-/** Gives what deletes have left free in the file back to the disk, some of it at a time. */
+/** Gives pages that deletes have left free back to the disk, some at a time. */
 export function giveBack(database: Database.Database): void {
   const count = (name: string): number => column<number>(database, `PRAGMA ${name}`).get()!
   const pages = mostGivenBack(count('page_count'), count('freelist_count'))

@@ -18,27 +18,26 @@ import type { Store, StoreReader } from './store.ts'
 
 /** How a store is opened, beside its address. */
 export interface PostgresOptions {
-  /** Names that feeds had before: what is kept under them is theirs. */
+  /** Former names of feeds: what is kept under them belongs to the present names. */
   formerly?: Formerly
-  /** Is told what feeds took over from their former names. */
+  /** Told what feeds took over from their former names. */
   warn?: (remark: string) => void
-  /** Milliseconds after which a lease ends that nobody renews. */
+  /** Milliseconds after which a lease ends that is not renewed. */
   leaseTime?: number
   migrations?: readonly string[]
 }
 
-/** The oldest major version that is looked after by its makers. */
+/** The oldest major version that is still maintained. */
 const oldest = 14
-/** Most milliseconds that this machine's clock may be away from the database's. */
+/** Most milliseconds that this machine's clock may differ from the database's. */
 const mostAway = 15 * 60_000
-/** Of `pg_advisory_xact_lock`: "LSYN". One process at a time brings the schema up to date. */
+/** The number ("LSYN") of the advisory lock under which one process at a time brings the schema up to date. */
 const lockNumber = 0x4c53594e
 
 /**
- * The store in the database of an address, postgres://USER:PASSWORD@HOST/DATABASE, for reading and writing. It connects with
- * its first use and makes or updates its tables then; what is wrong with the database is what that rejects with: `StoreError`
- * where it can't be reached, or where this machine's clock is off, and with exit status 78 where it refuses the user, is too
- * old, or has a newer schema.
+ * The store in the database of an address, postgres://USER:PASSWORD@HOST/DATABASE, for reading and writing. It connects with its
+ * first use, and makes or updates its tables then. That use rejects with a `StoreError` if the database can't be reached or this
+ * machine's clock is off; the error has exit status 78 if the database refuses the user, is too old, or has a newer schema.
  */
 export function openPostgres(address: string, options: PostgresOptions = {}): Store {
   const { formerly = new Map(), warn = () => undefined, migrations = steps } = options
@@ -86,8 +85,8 @@ export function openPostgresDoor(address: string, most?: number): Door {
 }
 
 /**
- * The same for reading only; in a database without the tables it makes them, as an empty store. Rejects as `openPostgres` does,
- * and where a feed has a former name in it still, or the schema is an older one: only what writes hands over and updates.
+ * The same for reading only. In a database without the tables it makes them, as an empty store. Rejects as `openPostgres` does, and
+ * also if a feed still has a former name in it or the schema is older: only a writer hands over and updates.
  */
 export function openPostgresReader(address: string, options: Pick<PostgresOptions, 'formerly'> = {}): StoreReader {
   const leases = createLeases(() => door, leaseTime)
@@ -160,7 +159,7 @@ async function assertFit(asker: Asker, place: string): Promise<void> {
     )
 }
 
-/** 0: there is no store in the database. */
+/** The version of the schema; 0: there is no store in the database. */
 async function versionOf(asker: Asker): Promise<number> {
   const [{ found }] = await asker.all<{ found: boolean }>("SELECT to_regclass('schema_version') IS NOT NULL AS found")
   if (!found) return 0
@@ -174,7 +173,7 @@ function assertKnown(version: number, known: number, place: string): void {
     )
 }
 
-/** Brings the schema up to date, after whichever process is at it. */
+/** Brings the schema up to date. Waits for another process that is doing so. */
 async function migrateOnce(asker: Asker, migrations: readonly string[], place: string): Promise<void> {
   await asker.run('SELECT pg_advisory_xact_lock($1)', [lockNumber])
   const version = await versionOf(asker)

@@ -1,9 +1,9 @@
-/** The runs that are to come, where several processes carry them out. */
+/** The planned runs, if several processes carry them out. */
 
 export interface PlannedRun {
-  /** What runs: a feed. Its run waits once, however often it is planned. */
+  /** The feed. It has at most one waiting run, however often that is planned. */
   name: string
-  /** Whose runs never overlap. */
+  /** Runs of one chatbot never overlap. */
   chatbot: string
   /** Milliseconds since the epoch. */
   at: number
@@ -11,17 +11,17 @@ export interface PlannedRun {
 
 /** All methods throw `StoreError`. */
 export interface Queue {
-  /** Names whose next run waits, or whose run is under way. */
+  /** Names with a waiting run or one under way. */
   names(): Promise<ReadonlySet<string>>
   /**
-   * Plans the runs of those that have none. One that waits takes the new chatbot, and the new time if that is to come and
-   * earlier; one that is under way stays as it is.
+   * Plans runs for names without one. A waiting run takes the new chatbot, and the new time if that is earlier and still to come. A
+   * run under way stays as it is.
    */
   plan(runs: readonly PlannedRun[]): Promise<void>
   /**
-   * Carries runs out as they become due, so many at once, until told to end and those under way have ended. `carryOut` gets
-   * the name and when it was due, and gives the next run, null for none. It must not throw. A run whose process is not heard of
-   * any more comes again in another one. Survives a database that is away. Throws nothing.
+   * Carries runs out as they become due, so many at once, until it is told to end and those under way have ended. `carryOut` gets the
+   * name and when it was due, and gives the next run, or null. It must not throw. If a process is not heard of any more, another one
+   * repeats its run. Survives a database that is away. Throws nothing.
    */
   work(
     most: number,

@@ -1,4 +1,4 @@
-/** Where a reader reads: the store itself where that leaves no trace, a copy where it would. */
+/** Finds where a reader reads: the store itself if that leaves no trace, else a copy. */
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { handOver, isLeft } from './formerly.ts'
 import type { Formerly } from './formerly.ts'
 import { migrate } from './migrations.ts'
 
-/** `database` takes no write. */
+/** An open store. `database` takes no write. */
 export interface Source {
   database: Database.Database
   close(): void
@@ -27,7 +27,7 @@ export interface Source {
  * - A log without its index, an older schema, a feed to be handed over to its new name, or a folder that this user can't
  *   write to: both ways would leave a trace or fail, so a copy is read.
  *
- * `wasLeft`: the store is as a run that ended in order left it, and its pages need not be looked through.
+ * `wasLeft`: the store is as a run that ended in order left it, so its pages need not be checked.
  */
 export function openSource(
   file: string,
@@ -51,7 +51,7 @@ function sourceOf(database: Database.Database, close: () => void = () => databas
   return { database, close }
 }
 
-/** null where the store can't be read without a copy. */
+/** The store itself, open for reading; null: it can't be read without a copy. */
 function inPlace(file: string, steps: readonly string[], formerly: Formerly, wasLeft: boolean): Source | null {
   let database
   try {
@@ -96,7 +96,7 @@ function copiedSource(file: string, steps: readonly string[], formerly: Formerly
   }
 }
 
-/** Copies the file and its log; a writer that began meanwhile would tear the copy, so it is made again. */
+/** Copies the file and its log. Copies again if a writer began meanwhile, as the copy may be torn. */
 function copyStill(file: string, copy: string): void {
   for (let attempt = 0; attempt < 3; attempt++) {
     const before = fingerprint(file)

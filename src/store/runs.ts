@@ -1,4 +1,4 @@
-/** The runs on SQLite: `run` has the last ones of each feed, `feed` what outlasts them, `start` the daemon's starts. */
+/** Runs on SQLite: table `run` has the last ones of each feed, `feed` what outlasts them, `start` the daemon's starts. */
 import { hostname } from 'node:os'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Stamp } from '../core/mark.ts'
@@ -16,13 +16,13 @@ type RunRow = Omit<NumberedRun, 'interrupted'> & { interrupted: number }
 
 const host = hostname()
 export const runsKept = 1000
-/** Reports of each feed that are kept; what each may hold is limited where it is made. */
+/** How many reports of each feed are kept. Their size is limited where they are made. */
 export const reportsKept = 30
 
-/** `isUnderWay`: whether a run is under way on this connection, whose lease is the latest; else the next one is still to come. */
+/** `isUnderWay`: whether a run is under way on this connection. Its lease is then the latest; else the next run is still to come. */
 export function createRuns(connection: Connection, isUnderWay: () => boolean): Runs {
   const { database } = connection
-  // As long as a name has to be to tell a few stores apart.
+  // Eight digits are enough to tell a few stores apart.
   const stampOf = database.prepare<[number], Stamp>(
     'SELECT substr(lineage, 1, 8) AS store, coalesce((SELECT max(token) FROM lease), 0) + ? AS run FROM meta',
   )
@@ -59,9 +59,9 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   const setBack = settingBack('@feed', '@now').map((sql) => database.prepare(sql))
   const behind = database.prepare<[{ feed: string; now: number }], object>(wasBehind('@feed', '@now'))
   const setForward = settingForward('@feed', '@from', '@until', '@now').map((sql) => database.prepare(sql))
-  /** What a clock noted that was wrong before. */
+  /** Corrects what a wrong clock noted (`set-back.ts`). */
   const mendTimes = (feed: string, at: number): void => {
-    // Not as what this run notes.
+    // A millisecond earlier, so as not to look like what this run notes.
     const before = { feed, now: at - 1 }
     const wrong = behind.get(before)
     if (wrong !== undefined) for (const one of setForward) one.run({ ...before, ...wrong })
@@ -91,7 +91,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
     VALUES (@number, @feed, @chatbot, @command, @startedAt, @finishedAt, @result, @interrupted, @error, @figures)`)
   const prune = database.prepare(`DELETE FROM run WHERE feed = @feed AND number <=
     (SELECT number FROM run WHERE feed = @feed ORDER BY number DESC LIMIT 1 OFFSET ${runsKept})`)
-  // A row for a feed that only ever failed, too: a lease that finds the store behind notes it on each.
+  // Also for a feed that only ever failed: a lease that finds the store behind notes that in the row of each feed.
   const noteFeed = database.prepare(`INSERT INTO feed (name, last_success) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET last_success = coalesce(excluded.last_success, last_success)`)
   const pruneLedger = ledgerPruning(database)
@@ -141,7 +141,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       noteProgress: (feed, progress, now) => void noteProgress.run(progress, now, feed),
       record({ report: told, ...run }) {
         const { feed, result, finishedAt } = run
-        // A failure before its begin, or of a process without the lease, has no number yet.
+        // A run that failed before it began, or without the lease, has no number yet.
         const begun = end.get(feed, process.pid, host)
         if (begun === undefined && result === 'failed') mendTimes(feed, finishedAt)
         const number = begun ?? nextNumber.get()!

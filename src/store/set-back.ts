@@ -1,12 +1,12 @@
 /**
- * What a clock noted that was wrong for a while. A time after now is of one that was ahead, or the clock is behind now: it is
- * taken as now, as what waits for minutes or days would wait until that time, too. Once the clock is at such times again, it was
- * behind: what was noted then, or taken for then, is taken as now, too. So a wait may last longer, and none is over too early.
+ * Corrects times that were noted while the clock was wrong. A time later than now comes from a clock that was ahead, or the clock is
+ * behind now. It is set to now, or what waits for minutes or days would wait until that time, too. Times noted while the clock was
+ * behind are set to now as soon as that shows. So a wait may last longer, but none ends too early.
  */
 
 /**
- * By table, its column with the feed's name, and those with a time that something is counted from. Not since when a listing is
- * absent: an absence of a time to come keeps what may be a record without MLSNumber.
+ * For each table: the column with the feed's name, and the columns with times from which something is counted. Not `absence.since`:
+ * an absence with a future time keeps a listing that may be a record without MLSNumber.
  */
 const times = {
   hold: ['feed', 'since', 'clock', 'decided_at'],
@@ -24,14 +24,15 @@ const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Of a run that was killed nobody knows when it wrote last. */
+/** Milliseconds added to a killed run, as nobody knows when it wrote last. */
 const slack = hour
 
 /**
- * Gives, where runs of a feed began before an earlier one ended, and none since then did not, `from` and `until` when they were made. Such
- * a run may have ended under a clock that was put right meanwhile. A clock that was ahead looks the same once it is later than that;
- * but then less time has passed than these runs took. A run without figures was killed. Clocks of two machines differ by seconds,
- * and a run may begin while the one before ends.
+ * Finds the last runs of a feed if the clock was behind in them: each of them began before an earlier run had ended. Gives the span
+ * (`from`, `until`) in which they wrote, or no row. The clock may have been put right during such a run (`mended`). If instead it
+ * was ahead in the run before them, that looks the same later on; but then less time has passed since than these runs took
+ * (`HAVING`). A run without figures was killed. A minute is allowed for, as clocks of two machines differ by seconds, and a run may
+ * begin while the one before ends.
  */
 export const wasBehind = (feed: string, now: string): string => `
   WITH made AS (
@@ -46,17 +47,17 @@ export const wasBehind = (feed: string, now: string): string => `
   SELECT min(started_at) - 1 AS "from", max(CASE WHEN mended THEN started_at + ${day} ELSE until END) AS until FROM wrong
   HAVING max(last) + max(CASE WHEN mended THEN started_at ELSE ended END) - min(started_at) <= ${now} + ${minute}`
 
-/** Whether the next run of a feed takes other times for what the last ones noted, by more than clocks of two machines differ. */
+/** Whether the next run of a feed will correct times of the last ones, by more than the clocks of two machines differ. */
 export const isWrong = (feed: string, now: string): string => `
   SELECT 1 AS wrong FROM (SELECT started_at, finished_at FROM run WHERE feed = ${feed} ORDER BY number DESC LIMIT 1) AS latest
     WHERE started_at > ${now} + ${minute} OR finished_at > ${now} + ${minute}
   UNION ALL SELECT 1 FROM under_way WHERE feed = ${feed} AND (started_at > ${now} + ${minute} OR seen_at > ${now} + ${minute})
   UNION ALL SELECT 1 FROM (${wasBehind(feed, now)}) AS behind LIMIT 1`
 
-/** Statements that take the times of a feed after now for now. */
+/** Statements that set a feed's times later than now to now. */
 export const settingBack = (feed: string, now: string): string[] => moving(feed, (column) => `${column} > ${now}`, now)
 
-/** Statements that take the times of a feed from `from` to `until` for now. */
+/** Statements that set a feed's times between `from` and `until` to now. */
 export const settingForward = (feed: string, from: string, until: string, now: string): string[] =>
   moving(feed, (column) => `${column} BETWEEN ${from} AND ${until}`, now)
 
@@ -66,7 +67,7 @@ function moving(feed: string, is: (column: string) => string, to: string): strin
     return `UPDATE ${table} SET ${values.join()} WHERE ${name} = ${feed} AND (${columns.map(is).join(' OR ')})`
   })
   return [
-    // What moves by itself was sent as of that time: its records are read again.
+    // Fields that move by themselves were sent as of the wrong time, so the records are parsed again.
     `UPDATE listing SET raw = NULL, suspect_until = suspect_until - sent_at + ${to} WHERE feed = ${feed} AND ${is('sent_at')}`,
     ...updates,
     `INSERT INTO ledger SELECT DISTINCT chatbot, feed, key, what, CAST(${to} AS BIGINT) FROM ledger

@@ -28,19 +28,19 @@ import type { Store, StoreReader } from './store.ts'
 
 /** Where a store may lie. */
 export interface Place {
-  /** A network file system is taken all the same. */
+  /** Accepts a network file system all the same. */
   allowNetwork?: boolean
   kindOf?: KindOf
-  /** Names that feeds had before: what is kept under them is theirs. */
+  /** Former names of feeds: what is kept under them belongs to the present names. */
   formerly?: Formerly
-  /** Is told of a place that may be a network file system, and of what feeds took over from their former names. */
+  /** Told if the place may be a network file system, and what feeds took over from their former names. */
   warn?: (remark: string) => void
 }
 
 /**
- * Opens the store for reading and writing and makes it, with its folder, where there is none; ':memory:' is a store for
- * this object alone. `steps` are the schema's migrations. Throws `StoreError` where the file is no sound store of this or
- * an earlier version, can't be written, or lies on a network file system.
+ * Opens the store for reading and writing, and makes it and its folder if there is none. ':memory:' is a store for this object
+ * alone. `steps` are the schema's migrations. Throws `StoreError` if the file is no sound store of this or an earlier version, can't
+ * be written, or lies on a network file system.
  */
 export function openStore(file: string, steps: readonly string[] = migrations, place: Place = {}): Store {
   const isFile = file !== ':memory:'
@@ -67,9 +67,9 @@ export function openStore(file: string, steps: readonly string[] = migrations, p
 }
 
 /**
- * Opens the store for reading only and leaves every byte of it, and its folder, as they are. A missing store reads as an
- * empty one, and what a feed has under a former name as what it has. Throws `StoreError` as `openStore` does. Not for a process that has the store open for writing as well: where
- * it has to read a copy, making that would drop the locks which the writer holds.
+ * Opens the store for reading only, and changes no byte of it or its folder. A missing store reads as an empty one; what a feed has
+ * under a former name reads as its own. Throws `StoreError` as `openStore` does. Not for a process that also has the store open for
+ * writing: making a copy, if one is needed, would drop the writer's locks.
  */
 export function openStoreReader(
   file: string,
@@ -77,7 +77,7 @@ export function openStoreReader(
   { formerly = new Map() }: Pick<Place, 'formerly'> = {},
 ): StoreReader {
   return inStore(file, () => {
-    // Before the store is read: a run under way writes the store first.
+    // Read before the store, as a run under way writes the store first.
     const note = noteBeside(file)
     const source = openSource(file, steps, formerly, isAsLeft(file, note))
     try {
@@ -103,8 +103,8 @@ export function openStoreReader(
 }
 
 /**
- * The store on a connection that has the schema, which it closes in the end; `file` is for messages. Where it is no file,
- * there is nothing to be in its place. `note`: what was beside the file before it was opened.
+ * The store on a connection that has the schema. `close` closes that. `file` is for messages. `note`: what was beside the file before
+ * it was opened.
  */
 export function storeOn(
   database: Database.Database,
@@ -113,7 +113,7 @@ export function storeOn(
   note: ReturnType<typeof noteBeside> = null,
 ): Store {
   const opened = isFile ? statSync(file).ino : null
-  // A deleted or replaced file takes every write and loses it at the end.
+  // An open file that was deleted or replaced takes every write, and loses it at the end.
   const assertInPlace = (): void => {
     if (opened !== null && statSync(file, { throwIfNoEntry: false })?.ino !== opened)
       throw storeError(file, 'the file was moved, deleted or replaced while it was open; start the program again')
@@ -133,7 +133,7 @@ export function storeOn(
         try {
           leases.releaseAll()
         } finally {
-          // Closing the last connection folds the log into the file and removes it.
+          // Closing the last connection writes the log into the file and removes it.
           if (serial === null) database.close()
           else serial.close(() => database.close())
         }
@@ -144,9 +144,9 @@ export function storeOn(
 
 type Roles = Omit<Store, 'isBehind' | 'lease' | 'close'>
 
-/** Of a connection that takes no write, the writing halves reject. `isUnderWay`: whether a run is, on this one. */
+/** The roles on a connection. If that takes no write, writing methods reject. `isUnderWay`: whether a run is, on this connection. */
 function rolesOn(connection: Connection, begun: () => void, isUnderWay: () => boolean): Roles {
-  // For statements of the roles.
+  // The roles' statements use it.
   connection.database.function('unpack', { deterministic: true, directOnly: true }, unpack)
   return {
     snapshot: createSnapshot(connection),

@@ -55,7 +55,7 @@ export function createPlan(
     }
   })
 
-  /** Rows in plan order, as far as `where` has it; safe while they are written. */
+  /** The rows that `where` selects, in plan order. They may be written meanwhile. */
   function walk(where: string, ...values: string[]): Generator<ChangeRow> {
     const page = database.prepare<(string | number)[], ChangeRow>(
       `SELECT seq, key, change, remembered, weighed, pair, ${heldBeside} AS heldBeside, result, error
@@ -79,7 +79,7 @@ export function createPlan(
     }
   }
 
-  /** What is gone is proven again, from the rows that are here: nothing that was only written down can delete. */
+  /** Makes a change of its stored form. A delete or forget is proven again from the rows here, so that a stored one alone deletes nothing. */
   function revived(key: string, written: Change, remembered: Remembered): Change {
     if (written.kind === 'hold')
       return { ...written, action: written.action && (revived(key, written.action, remembered) as Action) }
@@ -178,7 +178,7 @@ export function createPlan(
   }
 }
 
-/** The home of what may be one half of a renumbered listing; '': a home without an address, which may be any other such home. */
+/** The home of a change that may be half of a renumbered listing; null: it can't be; '': a home without an address. */
 function homeOfPair(change: Change): string | null {
   if (change.kind === 'create') return change.home ?? ''
   if (isUnwritten(change)) return change.home ?? ''
@@ -187,10 +187,10 @@ function homeOfPair(change: Change): string | null {
   return held !== null && 'home' in held ? held.home : null
 }
 
-/** The number of what may be such a half and has no address, without what may be spelled otherwise; null: it is none, or has one. */
+/** For such a half without an address: its MLSNumber, without what feeds spell in different ways; null: none, or it has an address. */
 function numberOfPair(change: Change): string | null {
   const action = change.kind === 'hold' ? change.action : change
-  // What can't be written down is no half that goes with the other.
+  // A hold without an action can't go together with the other half.
   const isHalf = change.kind === 'create' || action?.kind === 'delete' || action?.kind === 'forget'
   if (!isHalf || (homeOfPair(change) ?? '') !== '') return null
   return change.mlsNumber
@@ -199,13 +199,13 @@ function numberOfPair(change: Change): string | null {
     .replace(/^0+/, '')
 }
 
-/** Whether two such numbers are one, but for a prefix. A digit before it makes another number. */
+/** Whether two such numbers are the same but for a prefix. If the prefix ends in a digit, they are not. */
 function isSpelledAlike(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
   return long.endsWith(short) && !/\d/.test(long.at(-short.length - 1) ?? '')
 }
 
-/** A record that can't be read is no change, but may be the other half of one. */
+/** A record that can't be read is no change, but may be the other half of a pair. */
 const isChange = "kind <> 'reject'"
 
 const pairs = [null, 'renumbered', 'missing'] as const
@@ -222,9 +222,10 @@ const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.
   WHERE other.home = change.home AND other.kind IN ('hold', 'reject') AND other.pair > 0 LIMIT 1) END`
 
 /**
- * Of a home with n deletes and m creates the first of each are paired, in plan order: what can't be carried out now behind what can,
- * and with nothing of its like; and what the list lacks last, which is paired with nothing that can't be carried out. Homes without an address are told by
- * their number, where it is only spelled otherwise; else they are paired only with deletes that can't be carried out, and only where the like happens to a home that has one.
+ * Pairs what leaves a home with what comes to it, the first with the first and so on. The order: first what can be carried out, then
+ * what can't (`isStuck`), last what the list lacks (`isMissing`); else plan order. Two stuck ones are not paired, nor a stuck one
+ * with a missing one. Homes without an address are paired if their MLSNumbers differ only in spelling. The rest of these are paired
+ * with stuck deletes alone, and only while a home with an address has a stuck delete and something that comes.
  */
 const pairing = `
 CREATE INDEX IF NOT EXISTS change_by_number ON change (substr(number, -4)) WHERE number IS NOT NULL;

@@ -1,4 +1,4 @@
-/** The folder of one workspace: fresh, gone at the end, and swept by a later run where its process died first. */
+/** The folder of one workspace: made anew, removed at the end, or by a later run if the process died first. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { openDatabase } from '../core/sqlite.ts'
 const prefix = 'listing-sync-run-'
 export const databaseName = 'workspace.db'
 
-/** Folders that this process is using: in a container every process may have the number of the one before it. */
+/** Folders that this process uses. Its process number does not tell: in a container the process before may have had the same. */
 const inUse = new Set<string>()
 
 /** Where runs have their scratch files. */
@@ -16,7 +16,7 @@ export const temporaryFolder = (): string => tmpdir()
 
 /** Makes a folder in `directory`, after removing those of dead processes. */
 export function makeFolder(directory: string): string {
-  // Without the folders above it: in some of the kernel's own, as /proc, Node would try to make them for ever.
+  // Not recursive: below some folders of the kernel, such as /proc, Node would try to make the ones above for ever.
   if (!existsSync(directory)) mkdirSync(directory)
   sweep(directory)
   const folder = mkdtempSync(join(directory, `${prefix}${process.pid}-`))
@@ -52,7 +52,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether a process has it that can't be seen from here, as in another container with the same volume. */
+/** Whether a process uses it that can't be seen from here, as in another container with the same volume. */
 function isLocked(folder: string): boolean {
   try {
     const database = openDatabase(join(folder, databaseName), { fileMustExist: true, timeout: 0 })

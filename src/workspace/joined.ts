@@ -6,7 +6,7 @@ import type { Workspace } from './workspace.ts'
 export function createJoined(database: Database.Database) {
   const add = database.prepare('INSERT INTO joined (name, key, rank, cells) VALUES (?, ?, ?, ?)')
   const drop = database.prepare('DELETE FROM joined WHERE name = ?')
-  // Made once the rows are there: they come in any order, and to sort them at once is cheaper.
+  // Made once all rows are there: they come in any order, and sorting them once is cheaper.
   const index = 'CREATE INDEX IF NOT EXISTS joined_by_key ON joined (name, key, rank, number)'
   const largest = 'SELECT key FROM joined WHERE name = ? GROUP BY key HAVING SUM(LENGTH(cells)) > ? LIMIT 1'
   const rowsOf = 'SELECT cells FROM joined WHERE name = ? AND key = ? ORDER BY rank, number'

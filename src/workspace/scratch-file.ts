@@ -1,10 +1,10 @@
-/** The scratch file: written in one go, read in pages, its failures in words for the person who has to put them right. */
+/** The scratch file: batched writes, reads in pages, and its failures in words for whoever has to mend them. */
 import Database from 'better-sqlite3'
 import { dirname } from 'node:path'
 import { UserError, messageOf } from '../core/errors.ts'
 import { assertRoom } from '../core/room.ts'
 
-/** The error to throw for what SQLite or the file system threw at `path`; a fault of the program's own stays as it is. */
+/** The error to throw for one of SQLite or the file system at `path`. A defect of the program stays as it is. */
 export function scratchError(path: string, error: unknown): unknown {
   const isSqlite = error instanceof Database.SqliteError
   if (isSqlite && !/^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|CORRUPT)/.test(error.code)) return error
@@ -37,7 +37,7 @@ export function inOneGo<Values extends unknown[], Result>(
   const transaction = database.transaction(work)
   return (...values) => {
     const { maxScratchBytes = Infinity, keepFree = null } = limits.get(database) ?? {}
-    // Looked at each time, as others write to the disk as well.
+    // Checked each time, as others write to the disk as well.
     if (keepFree !== null) assertRoom(dirname(database.name), 0, keepFree)
     try {
       return transaction(...values)
@@ -51,7 +51,7 @@ export function inOneGo<Values extends unknown[], Result>(
   }
 }
 
-/** Whether the file has about all the pages that it may have, without those taken back: a full disk looks the same. */
+/** Whether the file has reached its limit, apart from pages rolled back. A full disk gives the same error. */
 function isAtLimit(database: Database.Database, error: unknown): boolean {
   if (!(error instanceof Database.SqliteError && error.code === 'SQLITE_FULL')) return false
   const pages = (name: string): number => Number(database.pragma(name, { simple: true }))

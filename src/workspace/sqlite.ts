@@ -11,8 +11,8 @@ import { createShown } from './shown.ts'
 import type { Workspace } from './workspace.ts'
 
 /**
- * A new, empty workspace in a folder of its own under `directory`, by default the system's temporary folder. Throws
- * `UserError` where it can't be made, and its methods throw that where they can't write.
+ * A new, empty workspace in a folder of its own under `directory`, by default the system's temporary folder. Throws `UserError` if
+ * it can't be made; its methods throw that if they can't write.
  */
 export function openWorkspace(directory: string = temporaryFolder(), limits: ScratchLimits | null = null): Workspace {
   try {
@@ -34,7 +34,7 @@ function workspaceIn(folder: string, limits: ScratchLimits | null): Workspace {
   database.pragma('journal_mode = OFF')
   database.pragma('synchronous = OFF')
   database.pragma('locking_mode = EXCLUSIVE')
-  // Pages, in kB (16,000 by itself): the system keeps the file's pages as well, and gives them up when it has to.
+  // kB of pages (SQLite's default: 16,000). The system caches the file as well, and frees that memory when it has to.
   database.pragma('cache_size = -4000')
   database.exec(schema)
   if (limits !== null) limit(database, limits)
@@ -53,9 +53,9 @@ function workspaceIn(folder: string, limits: ScratchLimits | null): Workspace {
 }
 
 /**
- * The workspace's tables. What is walked in order lies in tables sorted by key without payload; listings and items, a
- * hundred times as large, are fetched by number. `change.home` is that of a delete, or of a create of something new;
- * `change.remembered` is NULL where nothing is, `change.weighed` where the guard left the change as it was planned.
+ * The workspace's tables. What is walked in order lies in tables sorted by key, without payload. Listings and items, a hundred
+ * times as large, are fetched by number. `change.home`: see `homeOfPair`. `change.remembered` is NULL if nothing is remembered,
+ * `change.weighed` if the guard left the change as planned.
  */
 export const schema = `
 CREATE TABLE delivered (

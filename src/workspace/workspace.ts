@@ -1,6 +1,6 @@
 /**
- * The scratch side: one run's delivery, pages and plan, thrown away afterwards. It keeps memory flat; every list can be
- * read while another is written.
+ * The scratch side of one run: its delivery, list and plan, thrown away afterwards. It keeps memory flat. Each part can be read
+ * while another one is written.
  */
 import type { Known } from '../core/home.ts'
 import type { Delivered, Glimpse, Listing, MovingListing } from '../core/listing.ts'
@@ -14,15 +14,15 @@ import type { Sides } from '../plan/proof.ts'
 /** A row to add. */
 export type NewDelivered = Omit<DeliveredRow, 'key' | 'at' | 'kind' | 'why' | 'listing'> & { delivered: Delivered }
 
-/** A change as it lies in the workspace; `outcome` is null until something became of it, as it stays for holds. */
+/** A change as it lies in the workspace. `outcome` is null until there is one; a hold never has one. */
 export interface Stored<C extends Change = Change> {
   /** Its number in the plan. */
   readonly seq: number
   readonly change: C
   readonly weighed: Weighed
-  /** What earlier runs left of its MLSNumber. */
+  /** What earlier runs left about its MLSNumber. */
   readonly remembered: Remembered
-  /** What it is with another change of the same home, once they are paired. */
+  /** How it is paired with another change of the same home. */
   readonly pair: Beside['pair']
   readonly outcome: Outcome | null
 }
@@ -31,19 +31,19 @@ export interface Stored<C extends Change = Change> {
 export type OfKind<Kind extends ChangeKind> = Extract<Change, { kind: Kind }>
 
 export interface Workspace {
-  /** Its folder, for other files that the run needs for a while. */
+  /** Its folder, also for other files of the run. */
   readonly folder: string
   addDelivered(rows: readonly NewDelivered[]): void
   /** Sorted by key, then position; rejects without an MLSNumber are left out. */
   delivered(): Iterable<DeliveredRow>
-  /** Notes that the very bytes of a snapshot row were delivered; false where they had been before. */
+  /** Notes that the very bytes of a snapshot row were delivered; false if that was noted before. */
   addSeen(id: number): boolean
   /** Notes every snapshot row as delivered: the source says that it did not change. */
   addAllSeen(): void
   isSeen(id: number): boolean
   /**
-   * Takes back what was delivered of this MLSNumber, and that the very bytes of its snapshot row were (`id`; null: there is none), but
-   * not what can't be read. Gives what each record was.
+   * Removes what was delivered of this MLSNumber, and the note that the bytes of its snapshot row were (`id`; null: it has none).
+   * Rejects stay. Gives the kind of each removed record.
    */
   takeBack(key: string, id: number | null): Delivered['kind'][]
   /** The records of this MLSNumber that were added, without rejects. */
@@ -60,59 +60,57 @@ export interface Workspace {
   addJoined(name: string, rows: readonly { key: string; rank: number; cells: readonly string[] }[]): void
   /** Forgets a table that is not whole. */
   dropJoined(name: string): void
-  /** The key of a record whose rows hold more than so many characters; null: of none. Called once the table is read. */
+  /** The key of a record whose rows hold more than so many characters; null: there is none. Call it once the table is read. */
   joinedBeyond(name: string, most: number): string | null
   /** The rows of a record, by rank, then as they came. */
   joinedOf(name: string, key: string): string[][]
-  /** `keep` false: only key, hash and owner are kept, as the item is as its baseline. */
+  /** Adds items. `keep` false: the item is as its baseline, so only key, hash and owner are kept. */
   addShown(rows: readonly { item: Glimpse; keep: boolean }[]): void
   /**
-   * Notes that the item of a snapshot row is as its baseline and has the mark of its feed, in place of a row of its own; false
-   * where it had been noted before.
+   * Notes, instead of adding a row, that a snapshot row's item is as its baseline and has the mark of its feed; false if that was noted
+   * before.
    */
   addShownAsBefore(id: number): boolean
   isShownAsBefore(id: number): boolean
   clearShown(): void
-  /** Sorted by key, without what was noted by its snapshot row. */
+  /** All items that have a row, sorted by key. */
   shown(): Iterable<ShownRow>
-  /** The items with this MLSNumber, without what was noted by its snapshot row. */
+  /** The items with this MLSNumber that have a row. */
   shownAs(key: string): Pick<ShownRow, 'hash' | 'shown'>[]
-  /** Notes of listings as they were sent last by what a person knows them (`homeFields`), for reports. */
+  /** Notes, for reports, by what a person knows listings as they were sent last (`homeFields`). */
   noteListings(listings: readonly Listing[]): void
   /** null: nothing was noted of it. */
   notedListing(key: string): Known
-  /**
-   * `sides`: what was known of delivery and list; by it a change by absence is proven again when it is read back.
-   */
+  /** Adds changes. `sides`: what is known of delivery and list, by which a delete is proven again when it is read back. */
   addChanges(changes: readonly Planned[], sides: Sides): void
   /**
-   * In plan order; of one kind, where one is named. Safe while outcomes are recorded. Throws where a change by absence has no
-   * proof in the rows of this workspace.
+   * The changes in plan order, or those of one kind. Outcomes may be recorded meanwhile. Throws if a delete or forget has no proof in
+   * the rows of this workspace.
    */
   changes(): Iterable<Stored>
   changes<Kind extends ChangeKind>(kind: Kind): Iterable<Stored<OfKind<Kind>>>
-  /** Those that were tried and not carried out, or nobody knows. */
+  /** Changes that failed, or of which nobody knows whether they were carried out. */
   open(): Iterable<Stored>
   /**
-   * Pairs deletes with creates of something new at the same home, each with one: they are one listing under another MLSNumber. What is
-   * forgotten is paired with what no delete is. A delete that waits for the end of its grace waits no more then: its home is not
-   * absent. One that lacks its proof stays a hold. Called once, after the last `addChanges`.
-   * Gives of such pairs, where a home has but one, the MLSNumber that leaves, and the create with its number in the plan.
+   * Pairs each delete with a create of something new at the same home: they are one listing under another MLSNumber. Forgets are
+   * paired with creates that are left. A paired delete no longer waits for the end of its grace, as its home is not absent; one
+   * without a proof stays a hold. Call it once, after the last `addChanges`. Gives the pairs of homes that have only one: the MLSNumber
+   * that leaves, and the create with its number in the plan.
    */
   pairs(): Iterable<{ gone: string; seq: number; create: Create }>
-  /** Notes of such creates which kinds of fact they change beyond belief against what is under the old number. */
+  /** Notes which kinds of fact such creates change beyond belief against the listing under the old number. */
   noteBroken(creates: readonly { seq: number; create: Create; broken: readonly FactKind[] }[]): void
   /**
-   * Replaces actions by the change that `turn` gives, with what the guard made of it; `remembered`: only those with something
-   * remembered, or with a pair.
+   * Replaces each action by the change that the function gives, with what the guard decided; null: the action stays. `remembered`:
+   * only actions with something remembered, or paired; `paired`: only paired ones.
    */
   turn(
     which: 'all' | 'remembered' | 'paired',
     turn: (action: Action, beside: Beside) => Pick<Stored, 'change' | 'weighed'> | null,
   ): void
-  /** Whether a listing of this home was to be forgotten and was not, as the service has it after all, or nobody could ask. */
+  /** Whether a forget of this home was not carried out, as the service has the listing after all, or nobody could ask. */
   isStillThere(home: string): boolean
-  /** Whether a delete is one of two of a home, and what comes there was not created, or nobody knows it yet. */
+  /** Whether a delete is paired with a create that has failed, or is not known to be done. */
   isNotThereYet(seq: number): boolean
   recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void
   addBookkeeping(entries: readonly Bookkeeping[]): void

@@ -55,7 +55,7 @@ export function createChanges(door: Door): Changes {
   }
 }
 
-/** Drops what is older than 90 days; once a run. */
+/** Drops what is older than 90 days. Called once a run. */
 export async function pruneChanges(asker: Asker, now: number): Promise<void> {
   await asker.run(
     `DELETE FROM home_event WHERE number IN (SELECT number FROM home_event WHERE at < $1 ORDER BY at LIMIT ${mostDropped})`,

@@ -1,11 +1,11 @@
 /**
- * The door to a store on PostgreSQL: connections, transactions, and the groups in which writes are committed. `pg` is loaded
- * with the first use, so that who keeps a store in a file loads none of it.
+ * The door to a store on PostgreSQL: connections, transactions, and the groups in which writes are committed. `pg` is loaded with the
+ * first use, so that nobody with a store in a file loads it.
  */
 import type { Pool, PoolClient } from 'pg'
 import { inWords, isAway, placeOf, storeError } from './failure.ts'
 
-/** What a statement is given; U+0000, which PostgreSQL's text can't hold, is shown as replaced. */
+/** A parameter of a statement. U+0000, which PostgreSQL's text can't hold, becomes a replacement character. */
 export type Value = string | number | boolean | null | Buffer | readonly (string | number)[]
 
 export interface Asker {
@@ -20,42 +20,39 @@ export interface Door extends Asker {
   /** One row, or undefined. */
   get<Row>(sql: string, values?: readonly Value[]): Promise<Row | undefined>
   /**
-   * Does `work` in a transaction, after all writes of this lane that were asked for before, with as many as wait by then in
-   * one commit. It may be done more than once, where the database asks for that. `lane`: a chatbot, or else a feed.
+   * Does `work` in a transaction, after all earlier writes of this lane. Writes that wait by then share a commit. `work` may be done
+   * more than once, if transactions collide. `lane`: a chatbot, or else a feed.
    */
   write<Result>(lane: string, work: (asker: Asker) => Promise<Result>): Promise<Result>
-  /** The same for a feed, in the lane of the chatbot whose run under way it is. */
+  /** The same for a feed, in the lane of the chatbot that it runs for. */
   writeOf<Result>(feed: string, work: (asker: Asker) => Promise<Result>): Promise<Result>
-  /** Alone. */
+  /** Does `work` in a transaction of its own. */
   transaction<Result>(work: (asker: Asker) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 
 export interface DoorOptions {
-  /** Connections. */
+  /** Most connections. */
   most?: number | undefined
-  /** Milliseconds that a transaction may wait for this process; 0: any time. */
+  /** Milliseconds that a transaction may wait for this process; 0: without limit. */
   mayIdle?: number
   readOnly: boolean
-  /** Once for a pool, before anything else: brings the schema up to date and looks whether it is all right. */
+  /** Called once for a pool, before anything else: brings the schema up to date and checks the server. */
   prepare: (asker: Asker, transaction: Door['transaction']) => Promise<void>
   /** The chatbot that a feed of this process runs for. */
   chatbotOf: (feed: string) => string | undefined
-  /** At the beginning of each transaction of a lane; throws where it may not write. */
+  /** Called at the beginning of each transaction of a lane. Throws if it may not write. */
   assertMayWrite: (lane: string, asker: Asker) => Promise<void>
 }
 
-/** Of a process: a lane has one while it writes, and readers share the rest. */
+/** Connections of a process. A lane has one while it writes, and readers share the rest. */
 const connections = 6
-/** Milliseconds. A worker that freezes within a transaction is put out by the server before its lease is over. */
+/** Milliseconds. The server ends a transaction of a worker that freezes in it before its lease is over. */
 const patience = { connect: 10_000, statement: 120_000, lock: 30_000, idleInTransaction: 15_000 }
 /** Most writes in one commit. */
 const mostInGroup = 200
 
-/**
- * Connections to the database of an address. One that is cut while nobody uses it is made anew when it is
- * needed.
- */
+/** Connections to the database of an address. A connection that is cut while idle is replaced when it is needed. */
 export async function openPool(
   address: string,
   {
@@ -76,7 +73,7 @@ export async function openPool(
     query_timeout: patience.statement + 5000,
     idle_in_transaction_session_timeout: mayIdle,
     ...(readOnly && { options: '-c default_transaction_read_only=on' }),
-    // Whole numbers: times, ids and counts are below 2^53.
+    // Read as numbers: times, ids and counts are below 2^53.
     types: {
       getTypeParser: ((oid: number, format: 'text') =>
         oid === 20 ? Number : types.getTypeParser(oid, format)) as never,
@@ -118,7 +115,7 @@ export function openDoor(
     opened ??= connect()
     const asked = opened
     return asked.catch((error: unknown) => {
-      // Tried again with the next use.
+      // The next use tries again.
       if (opened === asked) opened = null
       throw error
     })
@@ -144,12 +141,12 @@ export function openDoor(
         for (const [index, { resolve }] of group.entries()) resolve(done[index] as never)
         continue
       }
-      // Without an answer to the commit nobody knows whether it is done: to do it again might do it twice.
+      // Without an answer to the commit nobody knows whether it was done, and doing it again might do it twice.
       if (group.length === 1 || isAway(done.error)) {
         for (const { reject } of group) reject(done.error)
         continue
       }
-      // One of them is at fault, and only that one fails.
+      // One write is at fault. Done alone, only that one fails.
       for (const { work, resolve, reject } of group)
         await transactedIn(lane, [work]).then(([value]) => resolve(value as never), reject)
     }
@@ -206,7 +203,7 @@ function asker(client: Pool | PoolClient): Asker {
 const storable = (value: Value): Value =>
   typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
 
-/** How often a transaction is done anew where it met another one. */
+/** How often a transaction is tried that collides with another one. */
 const attempts = 5
 
 async function transacted<Result>(pool: Pool, work: (asker: Asker) => Promise<Result>): Promise<Result> {
@@ -229,28 +226,25 @@ async function transacted<Result>(pool: Pool, work: (asker: Asker) => Promise<Re
   }
 }
 
-/** Serialization failure or deadlock: the same once more will do. */
+/** Whether it is a serialization failure or a deadlock: trying again will do. */
 function isCollision(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01')
 }
 
-/**
- * JSON that PostgreSQL can read: of rows for `json_to_recordset`, so that a batch is one statement, however many rows it has;
- * or of what is looked into by queries.
- */
+/** JSON that PostgreSQL can read. Rows become one parameter for `json_to_recordset`, so that a batch of any size is one statement. */
 export function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'string' ? String(storable(part)).toWellFormed() : part,
   )
 }
 
-/** What was found of some keys, in the order in which they were asked for. */
+/** The found values in the order of the keys. */
 export function inOrder<Key, Value>(keys: readonly Key[], found: readonly (readonly [Key, Value])[]): Map<Key, Value> {
   const byKey = new Map(found)
   return new Map(keys.flatMap((key) => (byKey.has(key) ? [[key, byKey.get(key)!]] : [])))
 }
 
-/** In groups without two of the same name, in their order: one statement can't write a row twice. */
+/** Rows in groups without two of the same name, in their order, as one statement can't write a row twice. */
 export function distinct<Row>(rows: Iterable<Row>, nameOf: (row: Row) => string, most = 1000): Row[][] {
   const groups: Row[][] = []
   let names = new Set<string>()
@@ -266,7 +260,7 @@ export function distinct<Row>(rows: Iterable<Row>, nameOf: (row: Row) => string,
   return groups
 }
 
-/** A walk over rows sorted by key; `page` reads so many of them after a key. Between two pages anything may be written. */
+/** Walks over rows sorted by key. `page` reads so many of them after a key. Between two pages anything may be written. */
 export async function* walk<Row extends { key: string }>(
   page: (after: string, most: number) => Promise<Row[]>,
   pageRows = 1000,

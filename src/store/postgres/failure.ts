@@ -1,13 +1,13 @@
-/** What PostgreSQL and the way to it throw, in words for the person who has to put it right. */
+/** What PostgreSQL and the network throw, in words for whoever has to mend it. */
 import { StoreAwayError, StoreError, codeOf, messageOf } from '../../core/errors.ts'
 import { exitStatus } from '../../core/exit.ts'
 
-/** The configuration names a database that can't be used as it is: another one has to be named, or this one made fit. */
+/** The configured database can't be used as it is: another one has to be named, or this one made fit. */
 export class StoreConfigError extends StoreError {
   override readonly exitStatus = exitStatus.configuration
 }
 
-/** `place` as `placeOf` gives it. */
+/** A `StoreError` that names the place; `place` as `placeOf` gives it. */
 export function storeError(place: string, what: string, cause?: unknown): StoreError {
   return new StoreError(`${place}: ${what}`, { cause })
 }
@@ -32,17 +32,17 @@ const misnamed: Record<string, string> = {
 const noRoom =
   'it has no connection left for this process; raise max_connections or the limit of the user, or let fewer processes use it'
 
-/** Of an address without a host, of a server that asks for what was not given. */
+/** Codes of a database that can't be reached, or does not answer now. */
 const unreachable = /^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST|ENET|EPIPE|08|57P0|53300)/
 const cutOff = /terminat|timeout|closed|not queryable/i
 
-/** Whether the database is not there now and may be later. */
+/** Whether the database is away now and may be back later. */
 export function isAway(error: unknown): boolean {
   const code = codeOf(error) ?? ''
   return unreachable.test(code) || (!/^[\dA-Z]{5}$/.test(code) && cutOff.test(messageOf(error)))
 }
 
-/** As a `StoreError`, where the fault is the database's or the way's; everything else as it is. */
+/** The error as a `StoreError`, if the database or the network is at fault; any other error as it is. */
 export function inWords(place: string, error: unknown): unknown {
   if (error instanceof StoreError) return error
   const code = codeOf(error) ?? ''

@@ -6,7 +6,7 @@ import type { Deliveries, LastDelivery, Learnt, Pending, Records, Writer } from 
 import { distinct, inOrder, jsonOf, walk } from './door.ts'
 import type { Asker, Door } from './door.ts'
 
-/** What is kept as JSON. */
+/** Members that are kept as JSON. */
 const structured = ['loaded', 'written', 'keyless', 'validators'] as const
 type Stored = Omit<LastDelivery, (typeof structured)[number]> & Record<(typeof structured)[number], string | null>
 type PendingRow = Omit<Pending, 'delivered'> & { delivered: string }

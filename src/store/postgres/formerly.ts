@@ -1,15 +1,15 @@
-/** On PostgreSQL: what feeds left in the store under names that they had before (../formerly.ts). */
+/** On PostgreSQL: hands what is in the store under former names of feeds over to their present names (../formerly.ts). */
 import type { Formerly } from '../formerly.ts'
 import type { Asker } from './door.ts'
 
-/** The former names under which something is left. A feed has its row before anything else of it is written. */
+/** The former names under which something is left. A feed's row tells, as it is written before anything else of the feed. */
 export async function leftOf(asker: Asker, formerly: Formerly): Promise<string[]> {
   if (formerly.size === 0) return []
   const rows = await asker.all<{ name: string }>('SELECT name FROM feed WHERE name = ANY ($1)', [[...formerly.keys()]])
   return rows.map(({ name }) => name)
 }
 
-/** Hands everything over that stands under a former name; of what both names have the new one's stays. */
+/** Renames everything under former names. If both names have something, the new one's stays. */
 export async function handOver(
   asker: Asker,
   formerly: Formerly,
@@ -21,7 +21,7 @@ export async function handOver(
       'SELECT count(*) AS listings FROM listing WHERE feed = $1 AND owned',
       [from],
     )
-    // Whatever table is added later, it is found by its column.
+    // Found by its column, so that tables added later are not missed.
     const tables = await asker.all<{ name: string; keys: string[] }>(
       `SELECT c.relname AS name, coalesce((SELECT array_agg(k.attname::text) FROM pg_index AS i
           JOIN pg_attribute AS k ON k.attrelid = c.oid AND k.attnum = ANY (i.indkey)
@@ -39,10 +39,10 @@ export async function handOver(
         )
       await asker.run(`UPDATE ${name} SET feed = $2 WHERE feed = $1`, [from, feed])
     }
-    // A feed that had no complete delivery yet knows nothing that the next one could be compared with.
+    // A feed without a complete delivery has nothing that the next one could be compared with.
     await asker.run('DELETE FROM feed WHERE name = $1 AND complete_at IS NULL', [feed])
     await asker.run('DELETE FROM feed WHERE name = $1 AND EXISTS (SELECT 1 FROM feed WHERE name = $2)', [from, feed])
-    // "Not modified" would be said of what the feed delivered under one name alone.
+    // "Not modified" would only be about what was delivered under one of the names.
     await asker.run('UPDATE feed SET name = $2 WHERE name = $1', [from, feed])
     await asker.run('UPDATE feed SET validators = NULL WHERE name = $1', [feed])
     told.push({ feed, from, listings })

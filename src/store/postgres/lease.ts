@@ -1,7 +1,6 @@
 /**
- * Leases on PostgreSQL: one run at a time for a chatbot, over all machines. A lease ends by the database's clock unless it is
- * renewed, and each write proves in its own transaction that the lease it is done under has not ended: a worker that slept
- * through its lease writes nothing.
+ * Leases on PostgreSQL: one run at a time for a chatbot, over all machines. A lease ends by the database's clock unless it is renewed.
+ * Each write checks, in its own transaction, that its lease has not ended, so a worker that slept through its lease writes nothing.
  */
 import { hostname } from 'node:os'
 import { systemClock } from '../../core/machine.ts'
@@ -11,22 +10,22 @@ import type { Asker, Door } from './door.ts'
 import { storeError } from './failure.ts'
 import { renameStore } from './runs.ts'
 
-/** Milliseconds until a lease ends that nobody renews; it is renewed three times as often. */
+/** Milliseconds until a lease ends that is not renewed. It is renewed three times within that. */
 export const leaseTime = 60_000
 
-/** What a database has of its own, so that a copy of it is told from it: which server, which timeline of it, which database. */
+/** What tells a database from a copy of it: its server, the server's timeline, its own number. */
 export const here = `(SELECT concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
   left(pg_walfile_name(pg_current_wal_lsn()), 8), (SELECT oid FROM pg_database WHERE datname = current_database())))`
 
 /**
- * In this last part of a lease nothing is written under it any more: a call that was marked before is on its way, or given up,
- * when the lease ends.
+ * The last part of a lease, in which nothing is written under it: by its end, a call that was marked before has been sent or given
+ * up.
  */
 const lastPart = 1 / 4
 
 export function createLeases(door: () => Door, time: number) {
   const holder = `process ${process.pid} on ${hostname()}`
-  /** Fencing numbers by chatbot; those of leases that have ended without being given back, too. */
+  /** Fencing numbers by chatbot, also of leases that have ended without a release. */
   const held = new Map<string, number>()
   const chatbots = new Map<string, string>()
   const behind = new Set<string>()
@@ -34,7 +33,7 @@ export function createLeases(door: () => Door, time: number) {
 
   function renew(): void {
     const all = [...held]
-    // One that has ended stays ended: what may have been done since is not known here.
+    // A lease that has ended is not renewed: nobody here knows what was done since.
     door()
       .run(
         `UPDATE lease SET expires = clock_timestamp() + $3 * interval '1 millisecond' FROM
@@ -42,11 +41,11 @@ export function createLeases(door: () => Door, time: number) {
         WHERE lease.chatbot = c.chatbot AND lease.token = c.token AND lease.held AND lease.expires > clock_timestamp()`,
         [all.map(([chatbot]) => chatbot), all.map(([, token]) => token), time],
       )
-      // The next write says it.
+      // The next write tells of it.
       .catch(() => undefined)
   }
 
-  /** Real time, whatever clock a run goes by: the database's clock is real. */
+  /** By real time, whatever clock the run goes by, as the database's clock is real. */
   async function keepRenewing({ signal }: AbortController): Promise<void> {
     while (!signal.aborted) {
       await systemClock.sleep(time / 3, signal).catch(() => undefined)
@@ -76,7 +75,7 @@ export function createLeases(door: () => Door, time: number) {
         `${other.holder} has had chatbot ${chatbot} since ${new Date(other.since).toISOString()}; wait for it to end, or stop it`,
       )
     }
-    // With the lease in hand, every run of the chatbot still noted is one of a process that died or slept.
+    // While this process has the lease, every other run of the chatbot on record is of a process that died or slept.
     await asker.run(
       `WITH dead AS (DELETE FROM under_way WHERE chatbot = $1 RETURNING *)
       INSERT INTO run (number, feed, chatbot, command, started_at, finished_at, result, interrupted, error, figures)
@@ -86,8 +85,7 @@ export function createLeases(door: () => Door, time: number) {
     const isBehind = lease.place !== null && lease.place !== lease.here
     if (lease.place !== lease.here) await asker.run('UPDATE meta SET place = $1', [lease.here])
     if (isBehind) {
-      // What was done since is as unknown as where the store was lost, and which delivery came last; and another program may go
-      // on under the old name.
+      // What was done since is unknown, as after a loss, and so is the last delivery. Another program may go on under the old name.
       await asker.run('UPDATE feed SET lost_at = $1, last_key = NULL', [now])
       await renameStore(asker)
     }
@@ -103,7 +101,7 @@ export function createLeases(door: () => Door, time: number) {
       renewing = null
     }
     for (const [feed, of] of chatbots) if (of === chatbot) chatbots.delete(feed)
-    // Without a database it ends by itself.
+    // If the database is away, the lease ends by itself.
     await door()
       .run('UPDATE lease SET held = false WHERE chatbot = $1 AND token = $2', [chatbot, token])
       .catch(() => undefined)
@@ -119,7 +117,7 @@ export function createLeases(door: () => Door, time: number) {
       if (renewing === null) void keepRenewing((renewing = new AbortController()))
       return { token, isBehind, release: () => release(chatbot, token) }
     },
-    /** Throws where the lease of this lane has ended; until the transaction's end nobody can take it then. */
+    /** Throws if the lease of this lane has ended. If not, nobody can take it before the transaction ends. */
     async assertMayWrite(lane: string, asker: Asker): Promise<void> {
       const token = held.get(lane)
       if (token === undefined) return
@@ -138,7 +136,7 @@ export function createLeases(door: () => Door, time: number) {
     chatbotOf: (feed: string): string | undefined => chatbots.get(feed),
     isHeld: (): boolean => held.size > 0,
     isBehind: (): boolean => behind.size > 0,
-    /** Whether the store is a copy: before a lease takes notice of it. A standby, which can't tell, is read as it is. */
+    /** Whether the store is a copy and no lease has noticed it yet. A standby can't tell, and is read as it is. */
     isCopy: async (): Promise<boolean> =>
       (await door().get(
         `SELECT 1 FROM meta WHERE CASE WHEN pg_is_in_recovery() THEN false ELSE place <> ${here} END`,

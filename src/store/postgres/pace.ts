@@ -1,27 +1,27 @@
 /**
- * The pace of calls to a service, one row for all processes: slots evenly spaced by the database's clock, so that no second
- * has more than its rate, also where each call goes out as late as it may.
+ * The pace of calls to a service, one row for all processes: evenly spaced slots by the database's clock, so that no second has more
+ * than the rate, even if each call goes out as late as it may.
  */
 import { shortHash } from '../../core/hash.ts'
 import { mostLate } from '../../core/shared-limiter.ts'
 import type { Pace } from '../../core/shared-limiter.ts'
 import { openPostgresDoor } from '../postgres.ts'
 
-/** The rate grows by a step so many seconds after it was last halved; a step, and the lowest rate, as a share of it. */
+/** The rate grows by a step this many seconds after it was last halved. A step, and the lowest rate, as a share of the rate. */
 const recovery = { every: 10, share: 1 / 16 }
-/** Where the clock was set back, slots begin again from so many seconds on at the latest. */
+/** If the clock was set back, slots begin again after so many seconds at the latest. */
 const longestLine = 60
 
 /** Milliseconds of an interval. */
 const inMilliseconds = (interval: string): string => `(extract(epoch FROM ${interval}) * 1000)::float8`
 
 /**
- * The pace of the service at an address, in the store's database. `now`: the time that passes for the database's, in
- * milliseconds since the epoch; left out: its own.
+ * The pace of the service at `baseUrl`, in the store's database. `now`: milliseconds since the epoch instead of the database's clock,
+ * for tests; left out: that clock.
  */
 export function openPace(address: string, baseUrl: string, now?: () => number): Pace & { close(): Promise<void> } {
   const door = openPostgresDoor(address, 1)
-  // An address may have a password in it.
+  // Hashed, as an address may have a password in it.
   const service = shortHash(baseUrl)
   const time = (): number | null => now?.() ?? null
   const at = 'coalesce(to_timestamp($2::float8 / 1000), statement_timestamp())'

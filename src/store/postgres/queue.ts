@@ -1,10 +1,10 @@
 /**
- * The runs that are to come, on graphile-worker in the store's database: each waits there for its time, and whichever process
- * is free carries it out. Runs of one chatbot never overlap, as they are in one named queue.
+ * The planned runs, on graphile-worker in the store's database: each waits there for its time, and whichever process is free
+ * carries it out. Runs of one chatbot never overlap, as they are in one named queue.
  *
- * graphile-worker itself takes a process for dead after four hours. Here a process renews the locks of its runs, and one that
- * has not for longer than a lease lasts has lost them: its run is put back as another job, so that who wakes up again ends
- * nothing but its own. Its tables are written to for that; the package is pinned to one version.
+ * graphile-worker itself takes a process for dead after four hours. Here each process renews the locks of its runs, and loses them if
+ * it has not done so for longer than a lease lasts. Its run is then put back as another job, so that a process that wakes up again
+ * ends only its own job. That writes to graphile-worker's tables, so the package is pinned to one version.
  */
 import { createRequire } from 'node:module'
 import type * as Library from 'graphile-worker'
@@ -18,32 +18,32 @@ import { openDoor, openPool } from './door.ts'
 import type { Asker } from './door.ts'
 import { leaseTime } from './lease.ts'
 
-/** Of `pg_advisory_xact_lock`: "LSYQ". One process at a time looks which runs are missing or lost. */
+/** The number ("LSYQ") of the advisory lock under which one process at a time looks for missing or lost runs. */
 const lockNumber = 0x4c535951
 /** Milliseconds between two looks of an idle worker. */
 const pollInterval = 2000
-/** Milliseconds until work begins again that the database ended. */
+/** Milliseconds until work begins again after the database ended it. */
 const rest = 5000
 /** Connections of the workers: one listens, the others take jobs and give them back. */
 const connections = 4
-/** A run that ended so many processes in a row waits before the next one takes it, ever longer. */
+/** If a run ended more processes in a row than this, it waits longer and longer before the next one takes it. */
 const freeDeaths = 3
 
-/** Adds the run of each row of `p`. */
+/** Adds a run for each row of `p`. */
 const add = `graphile_worker.add_job('run', json_build_object('name', p.name, 'deaths', p.deaths), queue_name := p.queue,
   run_at := p.at, job_key := p.name)`
 const jobs = 'graphile_worker._private_jobs'
 const queues = 'graphile_worker._private_job_queues'
-/** Whatever the environment says of graphile-worker's own. */
+/** graphile-worker's schema, whatever the environment says of it. */
 const schema = 'graphile_worker'
 const timeOf = (milliseconds: string): string => `to_timestamp(${milliseconds}::float8 / 1000)`
 
-/** A name that graphile-worker takes. */
+/** A queue name that graphile-worker accepts. */
 const queueOf = (chatbot: string): string => (chatbot.length <= 100 ? chatbot : shortHash(chatbot))
 
-/** Opens the queue in the database of an address. `time`: milliseconds that a lease lasts. It connects with its first use. */
+/** Opens the queue in the database of an address. `time`: milliseconds of a lease. It connects with its first use. */
 export function openQueue(address: string, log: Log, time = leaseTime): Queue {
-  /** A lease that was taken before a process died has ended by then, too. */
+  /** Milliseconds: by then a lease of a process that died has ended, too. */
   const deadAfter = 1.5 * time
   const door = openDoor(address, {
     readOnly: false,
@@ -51,10 +51,10 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
     assertMayWrite: () => Promise.resolve(),
     prepare: (_, transaction) => transaction((asker) => makeTables(asker, address, log)),
   })
-  /** The pool of workers that has a job of this process, by the job's id. */
+  /** By the id of each job of this process, the pool of workers that has it. */
   const underWay = new Map<string, string>()
 
-  /** Alone of all processes, so that nothing is planned twice. */
+  /** Does work while no other process does such work, so that nothing is planned twice. */
   const exclusive = <Result>(work: (asker: Asker) => Promise<Result>): Promise<Result> =>
     door.transaction(async (asker) => {
       await asker.run('SELECT pg_advisory_xact_lock($1)', [lockNumber])
@@ -74,7 +74,7 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
     )
   }
 
-  /** Puts runs back whose process has not been heard of. */
+  /** Puts back runs of processes that are not heard of any more. */
   async function bury(): Promise<void> {
     const isDead = "locked_at < now() - $1 * interval '1 millisecond'"
     if ((await door.get(`SELECT 1 FROM ${jobs} WHERE ${isDead} LIMIT 1`, [deadAfter])) === undefined) return
@@ -102,7 +102,7 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
       )
   }
 
-  /** Real time, as for leases. */
+  /** By real time, as for leases. */
   async function stayAlive(end: AbortSignal): Promise<void> {
     while (!end.aborted) {
       try {
@@ -115,7 +115,7 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
     }
   }
 
-  /** Ends a run of this process and plans the next one; does nothing where the run was given to another process meanwhile. */
+  /** Ends a run of this process and plans the next one. Does nothing if another process has been given the run. */
   async function finish(id: string, pool: string, next: PlannedRun | null): Promise<void> {
     await door.transaction(async (asker) => {
       const [job] = await asker.all<{ queue: number }>(
@@ -136,7 +136,7 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
     })
   }
 
-  /** The same, also where the database is away for a while: later the run is given to another process. */
+  /** The same, also if the database is away for a while. If it is too long, another process is given the run. */
   async function finishSurely(id: string, pool: string, next: PlannedRun | null, end: AbortSignal): Promise<void> {
     const since = systemClock.now()
     for (;;) {
@@ -204,15 +204,15 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
 }
 
 /**
- * As it is loaded, graphile-worker carries out what it takes for its configuration in the working folder and above, up to the
- * user's home, and ends the program for a user who has none: it is loaded as if the program's own folder were both.
+ * While it is loaded, graphile-worker runs what it takes for its configuration in the working folder and above, up to the user's
+ * home, and ends the program if the user has none. So it is loaded as if the program's own folder were both.
  */
 const library = (): typeof Library =>
   atHomeIn(import.meta.dirname, () => createRequire(import.meta.url)('graphile-worker') as typeof Library)
 
 const quarrel = 'the queue of runs has trouble with the database'
 
-/** Its faults are told; who completes which job is nobody's concern. */
+/** graphile-worker's logger: its faults are logged, and which job is completed is not. */
 function loggerTo(log: Log) {
   const { Logger } = library()
   return new Logger(() => (level, problem) => {
@@ -220,7 +220,7 @@ function loggerTo(log: Log) {
   })
 }
 
-/** Brings graphile-worker's tables up to date, after whichever process is at it. */
+/** Brings graphile-worker's tables up to date. Waits for another process that is doing so. */
 async function makeTables(asker: Asker, address: string, log: Log): Promise<void> {
   const { runMigrations } = library()
   await asker.run('SELECT pg_advisory_xact_lock($1)', [lockNumber])
@@ -233,8 +233,8 @@ async function makeTables(asker: Asker, address: string, log: Log): Promise<void
 }
 
 /**
- * graphile-worker ends where it could not write down the end of a job; those under way go on, and are ended here. Resolves when
- * it takes no more jobs.
+ * Runs graphile-worker until it ends, as when it could not write down the end of a job. Jobs under way go on, and are ended here.
+ * Resolves when it takes no more jobs.
  */
 async function workUntilTrouble(
   address: string,
@@ -255,14 +255,14 @@ async function workUntilTrouble(
       pollInterval,
       taskList,
       logger: loggerTo(log),
-      // Without, what it could not write down would end the process.
+      // Without this, an end that it could not write down would end the process.
       preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     })
     runner.events.on('pool:gracefulShutdown', () => stopped.resolve())
     const stop = (): void => void runner.stop().catch(() => undefined)
     end.addEventListener('abort', stop, { once: true })
     if (end.aborted) stop()
-    // Not waited for: connections to a database that is away end when they do.
+    // Not waited for: connections to a database that is away may take long to end.
     void runner.promise
       .catch(() => undefined)
       .then(() => pgPool.end())

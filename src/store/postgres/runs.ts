@@ -1,4 +1,4 @@
-/** The runs on PostgreSQL: `run` has the last ones of each feed, `feed` what outlasts them, `start` the daemon's starts. */
+/** Runs on PostgreSQL: table `run` has the last ones of each feed, `feed` what outlasts them, `start` the daemon's starts. */
 import { hostname } from 'node:os'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Stamp } from '../../core/mark.ts'
@@ -12,10 +12,10 @@ import { pruneLedger } from './ledger.ts'
 const host = hostname()
 const columns = `number, feed, chatbot, command, started_at AS "startedAt", finished_at AS "finishedAt", result, interrupted,
   error, figures`
-/** What belongs to no chatbot is written one after another. */
+/** The lane of writes that belong to no chatbot: one after another. */
 const lane = 'daemon'
 
-/** `isUnderWay`: whether a run is, in this process; `begun` is told which chatbot a feed runs for. */
+/** `isUnderWay`: whether a run is under way in this process. `begun` is told for which chatbot a feed runs. */
 export function createRuns(
   door: Door,
   isUnderWay: () => boolean,
@@ -31,7 +31,7 @@ export function createRuns(
         [feed, value],
       )
     })
-  // As long as a name has to be to tell a few stores apart.
+  // Eight digits are enough to tell a few stores apart.
   const stamp = async (asker: Pick<Asker, 'all'> = door): Promise<Stamp> =>
     (
       await asker.all<Stamp>('SELECT substr(lineage, 1, 8) AS store, token + $1::bigint AS run FROM meta', [
@@ -110,7 +110,7 @@ export function createRuns(
     record: ({ report, ...run }) =>
       door.writeOf(run.feed, async (asker) => {
         const { feed, result, finishedAt } = run
-        // A failure before its begin, or of a process without the lease, has no number yet.
+        // A run that failed before it began, or without the lease, has no number yet.
         const [{ number, begun }] = await asker.all<{ number: number; begun: number | null }>(
           `WITH ended AS (DELETE FROM under_way WHERE feed = $1 AND process = $2 AND host = $3 RETURNING number)
           SELECT (SELECT number FROM ended) AS begun, coalesce((SELECT number FROM ended), nextval('run_number')) AS number`,
@@ -146,8 +146,8 @@ export function createRuns(
           `DELETE FROM run WHERE feed = $1 AND number <= (SELECT number FROM run WHERE feed = $1 ORDER BY number DESC LIMIT 1 OFFSET ${runsKept})`,
           [feed],
         )
-        // A run that failed may not have seen the service, whose marks tell that an earlier store was lost. A row for a feed
-        // that only ever failed, too: a lease that finds the store behind notes it on each.
+        // A run that failed may not have seen the service, whose marks tell that an earlier store was lost. The row is made also for
+        // a feed that only ever failed: a lease that finds the store behind notes that in the row of each feed.
         const succeeded = result === 'ok' || result === 'held' || result === 'partial'
         await asker.run(
           `INSERT INTO feed (name, last_success) VALUES ($1, $2)
@@ -192,14 +192,14 @@ export function createRuns(
   }
 }
 
-/** Gives the store another name: what went out under its old one is no longer its own. */
+/** Gives the store another name, so that marks with its old one are another store's. */
 export async function renameStore(asker: Asker): Promise<void> {
   await asker.run("UPDATE meta SET lineage = replace(gen_random_uuid()::text, '-', '')")
 }
 
-/** What a clock noted that was wrong before. */
+/** Corrects what a wrong clock noted (../set-back.ts). */
 async function mendTimes(asker: Asker, feed: string, at: number): Promise<void> {
-  // Not as what this run notes.
+  // A millisecond earlier, so as not to look like what this run notes.
   const before = [feed, at - 1] as const
   const [wrong] = await asker.all<{ from: number; until: number }>(wasBehind('$1', '$2'), before)
   if (wrong !== undefined)

@@ -12,12 +12,12 @@ import { distinct, inOrder, jsonOf, walk } from './door.ts'
 import type { Asker, Door } from './door.ts'
 import { storeError } from './failure.ts'
 
-/** Of what an earlier attempt may still land on, what was shown before says nothing. */
+/** While an earlier attempt may still land, that the old state is shown does not mean that the write was ignored. */
 const isStillSuspect = '(c.ignored AND coalesce(l.suspect_until, 0) > c.at)'
 const onOffer = `FROM listing JOIN payload USING (id) WHERE chatbot = $1 AND owned AND payload.offer IS NOT NULL
   AND payload.offer::json ->> 'status' <> 'Sold'`
 
-/** What queries look for in a listing. */
+/** The parts of a listing that queries look for. */
 export function lookedFor(listing: Listing): { address: string | null; offer: string } {
   const { Address, Status, SaleType, CurrencySymbol, SalePrice, RentPrice, City } = listing
   const offer = { status: Status, sale: SaleType === 'for_sale', currency: CurrencySymbol, city: City }
@@ -228,7 +228,7 @@ export function createSnapshot(door: Door): Snapshot {
           'DELETE FROM listing WHERE chatbot = $1 AND key = ANY ($2) RETURNING id, key, feed',
           [chatbot, keys],
         )
-        // A fresh row under the old id: nothing of what it was may be taken for known.
+        // A fresh row under the old id, so that nothing of the old one is taken for known.
         await asker.run(
           `INSERT INTO listing (chatbot, key, id, feed, flight, flight_at) SELECT $1, key, id, feed, 'delete', $3
           FROM json_to_recordset($2::json) AS c(key text, id bigint, feed text)`,
@@ -254,7 +254,7 @@ export function createSnapshot(door: Door): Snapshot {
         )
       }),
     async touch(touches) {
-      // Whose they are is known by their ids.
+      // Their chatbots are found by their ids.
       const ids = touches.map(({ id }) => id)
       const whose = await door.get<{ chatbot: string }>('SELECT chatbot FROM listing WHERE id = ANY ($1) LIMIT 1', [
         ids,
@@ -288,7 +288,7 @@ export function createSnapshot(door: Door): Snapshot {
   }
 }
 
-/** Adds rows where there are none, each with its payload: neither owned nor marked. */
+/** Adds rows for keys without one, each with its payload; they are neither owned nor marked. */
 export async function addRows(
   asker: Asker,
   chatbot: string,
