@@ -22,22 +22,22 @@ export const reportForms: Record<string, () => Promise<(options: FormOptions) =>
   html: async () => (await import('../report/html.ts')).htmlForm,
 }
 
-/** How a store is opened, by what the configuration says under `store`. Throws `StoreError`. */
+/** A kind of store, as the configuration names it under `store`. Methods throw `StoreError`. */
 export interface StoreKind {
   /** Loads what is needed to open one; left out: nothing is. */
   load?(): Promise<unknown>
   open(address: string, place: Place): Store
   /** For reading only. */
   openReader(address: string, place: Pick<Place, 'formerly'>): StoreReader
-  /** The runs that wait for whichever process on the store is free; left out: each process keeps its own. */
+  /** The queue of runs that any free process on the store takes; left out: each process keeps its own. */
   openQueue?(address: string, log: Log): Promise<Queue>
-  /** The pace of calls to a service; left out: each process keeps its own. */
+  /** The pace of calls to a service that all processes share; left out: each process keeps its own. */
   openPace?(address: string, baseUrl: string): Promise<Pace & { close(): Promise<void> }>
-  /** Writes a whole copy to a new file; left out: such stores are backed up by means of their own. */
+  /** Writes a whole copy to a new file; left out: such stores have backups of their own. */
   backUp?(address: string, to: string): void | Promise<void>
 }
 
-/** Who has a file as store waits for nothing of this, and has none of it in memory. */
+/** Loaded on demand, so that with a file as store none of it takes time or memory. */
 let loaded: typeof Postgres | null = null
 const postgres: StoreKind = {
   load: async () => (loaded = await import('../store/postgres.ts')),
@@ -59,7 +59,7 @@ export const stores: Record<string, StoreKind> = {
   postgresql: postgres,
 }
 
-/** Its key in `stores`, if it has one. */
+/** The key in `stores` for an address. */
 export const kindOf = (address: string): string => schemeOf(address) ?? 'file'
 
 /** Throws `UserError` for a scheme that no store has. */

@@ -13,20 +13,20 @@ import type { LogOptions } from './log.ts'
 /** A report with the workspace it reads from; `close` removes the workspace. */
 export interface Finished {
   report: Report
-  /** The run's number in the store; null: it has none, as it could not begin or writes nothing. */
+  /** The run's number in the store; null: none, as it could not begin or writes nothing. */
   run: number | null
   close: () => void
 }
 
-/** A configuration that was not taken: everything runs on the one before. */
+/** A configuration that was refused: everything runs on with the one before. */
 export interface RefusedReload {
   at: number
   problems: readonly string[]
 }
 
-/** What is known when people may have to be told of a feed. */
+/** An occasion to tell people about a feed. */
 export interface Occasion {
-  /** Of the run that has just ended; left out: none has. */
+  /** The report of the run that has just ended; left out: none has. */
   report?: Report
   /** Too many runs were due since the last good one. */
   isStale?: boolean
@@ -40,9 +40,9 @@ export interface Tested {
   problem: string | null
 }
 
-/** What is measured of runs beside their calls. */
+/** Measures runs beside their calls. */
 export interface RunMeter extends Meter {
-  /** A run ended, and all that follows it. */
+  /** Called once a run and all that follows it have ended. */
   ran(report: Report): void
 }
 
@@ -52,19 +52,19 @@ export interface App {
   /** Reads secret files again for later runs; returns whether any changed. Throws `ConfigError`. */
   refreshSecrets(): boolean
   /**
-   * Reads the whole configuration again, for later runs; those under way finish on the old one. Throws `ConfigError` with
-   * every problem, those of `problemsOf` included; then everything stays as it was.
+   * Reads the whole configuration again, for later runs. Those under way finish with the old one. Throws `ConfigError` with every
+   * problem, those of `problemsOf` included; then nothing changes.
    */
   reload(problemsOf: (fresh: Config) => string[]): Promise<void>
   /** The last `reload` that was refused; null: the configuration in use is the one that was read last. */
   readonly refusedReload: RefusedReload | null
-  /** What the configuration file holds now, null where it can't be read, and what it held when it was read. */
+  /** `now`: the configuration file's text, null if it can't be read. `read`: its text when it was read last. */
   configText(): { now: string | null; read: string }
   diff(feed: FeedConfig): Promise<Finished>
   sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
-  /** Tells people how a feed is, where that is news. Never throws, and nothing waits for it but `close`. */
+  /** Tells people how a feed is, if that is news. Never throws. Only `close` waits for it. */
   tell(feed: FeedConfig, occasion: Occasion): void
-  /** Has runs and calls measured from now on. */
+  /** Measures runs and calls from now on. */
   measure(meter: RunMeter): void
   /** The figures of every feed as the metrics file has them. */
   metrics(): Promise<string>
@@ -82,9 +82,9 @@ export interface App {
   store(): Store
   /** The store for reading only: its files stay unchanged. */
   reader(): StoreReader
-  /** The runs that wait for whichever process on the store is free; null: each process keeps its own. To be closed. */
+  /** The queue of runs that any free process on the store takes; null: each process keeps its own. The caller closes it. */
   queue(): Promise<Queue | null>
-  /** Where everything goes that is printed. */
+  /** Where everything that is printed goes. */
   doors: Doors
   close(): Promise<void>
 }
@@ -94,11 +94,11 @@ export interface Machine {
   env: NodeJS.ProcessEnv
   /** Aborted by SIGTERM and SIGINT. */
   signal: AbortSignal
-  /** Registers what is done at SIGHUP, which ends the process where nothing is. */
+  /** Registers what is done at SIGHUP. Without a listener SIGHUP ends the process. */
   onHangup?: (listener: () => void) => void
   /**
-   * Registers what is done at once, without waiting for anything, where something was thrown that nobody caught. Then the
-   * process ends.
+   * Registers what is done, without waiting for anything, when something is thrown that nobody catches. Afterwards the process
+   * ends.
    */
   onCrash?: (leaveWord: (error: unknown) => void) => void
   clock?: Clock
@@ -112,6 +112,6 @@ export interface Machine {
 export interface CommandContext extends Machine {
   configFile: string
   doors: Doors
-  /** Of `--log-level`. */
+  /** The value of `--log-level`. */
   logLevel?: LogOptions['level']
 }

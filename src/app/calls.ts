@@ -1,4 +1,4 @@
-/** All that makes calls, and so loads much: runs, repairs and clients of the service. */
+/** Wiring of all that makes calls (runs, repairs, clients of the service), apart from the rest as it loads much. */
 import type { FeedConfig } from '../config/config.ts'
 import { FeedError, UserError, messageOf } from '../core/errors.ts'
 import type { Runtime } from '../core/machine.ts'
@@ -26,7 +26,7 @@ import { wire } from './wire.ts'
 
 export type Calls = ReturnType<typeof createCalls>
 
-/** `afterwards` is done with the report of each run that may have written. */
+/** `afterwards` is called with the report of each run that may have written. */
 export function createCalls(
   app: App,
   log: RunLog,
@@ -37,7 +37,7 @@ export function createCalls(
   const { clock } = runtime
   /** The current runs of this process, so that a crash can be recorded for each (docs/faults.md, F137). */
   const underWay = new Set<Begun>()
-  // The rate belongs to the service, whichever keys a feed uses; how many calls may be in flight, to the chatbot.
+  // The rate is the service's, whichever keys a feed uses. How many calls may be in flight is the chatbot's.
   const endpoints = new Map<string, { baseUrl: string; endpoint: Endpoint }>()
   const gates = createGates(clock, doors)
   const lists: LastLists = new Map()
@@ -72,7 +72,7 @@ export function createCalls(
           await recordUnopened(begun, error)
           throw error
         })
-        // What follows a run, once that is recorded, does not make it fail.
+        // What follows a recorded run does not make it fail.
         const settled = await withSettings(app, feed, finished, signal)
         const verified = await verifyRun(app, feed, settled, leaving, signal)
         await afterwards(verified.report)
@@ -86,7 +86,7 @@ export function createCalls(
       const { parts, wired, abandon, end } = open(feedConfig)
       try {
         return await repair(wired, { ...parts, store: app.store(), abandon }, (plan) => {
-          // The question must not follow on a progress line.
+          // The question must not stand on the progress line.
           end()
           return agree(plan)
         })
@@ -95,7 +95,7 @@ export function createCalls(
         parts.workspace.close()
       }
     },
-    /** Takes the rates as they are configured now. */
+    /** Applies the rates as configured now. */
     retune(): void {
       for (const { baseUrl, endpoint } of endpoints.values()) endpoint.retune(rateOf(baseUrl))
     },
@@ -108,7 +108,7 @@ export function createCalls(
     },
   }
 
-  /** The lowest rate that a feed gives a service; Infinity: no feed uses it. */
+  /** The lowest rate that any feed sets for a service; Infinity: no feed uses it. */
   function rateOf(address: string): number {
     return Math.min(
       ...app.config.feeds.flatMap(({ service: { baseUrl, rate } }) => (baseUrl === address ? [rate] : [])),
@@ -127,7 +127,7 @@ export function createCalls(
     }
   }
 
-  /** Records a run that could not begin, as without room for its scratch file, so that `status` tells of it, too. */
+  /** Records a run that could not begin, as without room for its scratch file, so that `status` tells of it. */
   async function recordUnopened(begun: Begun, error: unknown): Promise<void> {
     if (!(error instanceof UserError)) return
     const end = { finishedAt: clock.now(), result: 'failed', interrupted: false, figures: '{}' } as const
@@ -141,7 +141,7 @@ export function createCalls(
     }
   }
 
-  /** Gives a job its workspace and its service. A part that can't be opened also yields a failed report. */
+  /** Gives a job its workspace and service. If a part can't be opened, there is a failed report, too. */
   async function run(
     feedConfig: FeedConfig,
     command: Report['command'],
@@ -174,7 +174,7 @@ export function createCalls(
   /** What a job on a feed needs; `end` closes it, except the workspace. `stop` ends waiting for a call. */
   function open(feedConfig: FeedConfig, stop?: AbortSignal) {
     const calls = new AbortController()
-    /** What every line of the run's log has. */
+    /** Facts in every line of the run's log. */
     const facts: { feed: string; run?: number } = { feed: feedConfig.name }
     const runtime: Runtime = { clock, random: () => app.runtime.random(), log: withFacts(log, facts) }
     const begun = (number: number): void => void (facts.run = number)

@@ -1,4 +1,4 @@
-/** `check`: what a daemon needs, tried out one after another without a trace. */
+/** `check`: tries out what a daemon needs, one thing after another, without leaving a trace. */
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config, FeedConfig } from '../config/config.ts'
@@ -21,7 +21,7 @@ import { listsInWords } from './lists.ts'
 /** One thing that was looked at. */
 export interface Checked {
   what: 'configuration' | 'secrets' | 'store' | 'scratch' | 'page' | 'source' | 'service' | 'schedule'
-  /** null: it is not of one feed. */
+  /** null: it is not about one feed. */
   feed: string | null
   ok: boolean
   /** What was found, as a sentence without a full stop. */
@@ -30,9 +30,9 @@ export interface Checked {
   remedy: string | null
 }
 
-/** Records of a feed that are looked at. */
+/** How many records of a feed are looked at. */
 const records = 200
-/** A run may need as much in either place, in bytes; a large feed needs more. */
+/** Bytes that a run may need in either place. A large feed needs more. */
 const leastRoom = 64 * 1024 * 1024
 /** How long the service is waited for, in milliseconds. */
 const patience = 15_000
@@ -53,7 +53,7 @@ export const wrong = (what: Checked['what'], found: string, remedy: string, feed
   remedy,
 })
 
-/** Secrets are there, as the configuration could be read; where they stand is another matter. */
+/** Where secrets stand. That they are there is known, as the configuration could be read. */
 export function checkSecrets({ literalSecrets }: Config): Checked {
   if (literalSecrets.length === 0)
     return fine('secrets', 'every key and password is there, and none stands in the file')
@@ -149,7 +149,7 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
       )
     const rejected = counts.rejects === 0 ? '' : `; ${counts.rejects} of them would be rejected`
     const why = counts.rejects === 0 ? [] : [`see why: listing-sync inspect ${name}`]
-    // What a delta lacks is not deleted, so that its end matters to nobody.
+    // What a delta lacks is never deleted, so its end need not be proven.
     const doubt = feed.mapping.delivery === 'full' ? document.doubt : null
     const unproven = doubt === null ? '' : "; its end can't be proven"
     const remedy = doubt === null ? why : [...why, doubt]
@@ -164,7 +164,7 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
   }
 }
 
-/** Of a whole document without a record. */
+/** What to do about a whole document without a record. */
 const emptyRemedy = {
   full: 'if the feed has listings, ask whoever delivers it; what a sync does is in docs/guard.md, "Cases"',
   delta: null,
@@ -202,7 +202,7 @@ async function checkLive(
   }
 }
 
-/** Asks for a record, for a page of keys, and for how many there are where that is asked; gives how many records came. */
+/** Asks for a record, a page of keys and, if runs do so, the number of records. Gives how many records came. */
 async function tried(api: Api): Promise<number> {
   const { stamp, visible, walk, counts } = api.vendor
   const filter = visible === null ? [] : [`${visible} eq true`]

@@ -1,6 +1,6 @@
 /**
- * The three doors through which text leaves the program: the log, the store, the output. Each takes out by its value what
- * is known to be secret: a server may echo in its answer, or in the feed, what it was sent.
+ * The three doors through which text leaves the program: log, store and output. Each removes known secrets by their values, as a
+ * server may echo what it was sent, in its answer or in the feed.
  */
 import { createWriteStream, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
@@ -13,7 +13,7 @@ export type Doors = ReturnType<typeof createDoors>
 /** Standard output or standard error. */
 export type Channel = Doors['out']
 
-/** Secrets of earlier times that are remembered: a server may still tell them. */
+/** How many earlier secrets are remembered: a server may still echo them. */
 const secretsKept = 100
 
 /** Doors that know no secret yet. */
@@ -28,16 +28,16 @@ export function createDoors() {
     get isTTY() {
       return stream().isTTY
     },
-    /** Writes a text that is whole: the next one is no continuation of it. */
+    /** Writes a whole text, which the next one does not continue. */
     write: (text: string): void => void stream().write(scrub(text)),
-    /** Writes plain data in a form, which gets it clean: what a form cuts or escapes is known no more. */
+    /** Writes plain data in a form. The data is cleaned first: a secret that a form has cut or escaped is not recognised. */
     document: <T>(value: T, form: (value: T) => string): void => void stream().write(form(clean(value))),
     /** For one text that comes in pieces. */
     pieces: () => scrubbedPieces(secrets, (text) => void stream().write(text)),
   })
 
   return {
-    /** Takes note of secrets, for all that is written from now on. */
+    /** Learns secrets, for all that is written from now on. */
     learn: (found: readonly string[]): void => {
       const isNew = found.some((one) => !secrets.includes(one))
       most = Math.max(most, found.length + secretsKept)
@@ -53,9 +53,9 @@ export function createDoors() {
     /** Where reports go: a file, or standard output. */
     reports: (file?: string) =>
       reportStream(file === undefined ? process.stdout : createWriteStream(file), file, clean),
-    /** The text that answers a request, of plain data, which the form gets clean. */
+    /** Plain data, cleaned and in a form, as the answer to a request. */
     answer: <T>(value: T, form: (value: T) => string): string => form(clean(value)),
-    /** A whole report as the text that answers a request. */
+    /** A whole report as the answer to a request. */
     async answerReport(form: ReportForm, report: Report): Promise<string> {
       let text = form.document.before
       await form.write(cleanReport(report, clean), { write: (piece) => void (text += piece) })
@@ -65,7 +65,7 @@ export function createDoors() {
     replace<T>(file: string, value: T, form: (value: T) => string): void {
       const unfinished = `${file}.${process.pid}.tmp`
       try {
-        // Never through a link, which whoever may write in the folder could have put there.
+        // Removed first, so as not to write through a link that somebody else put there.
         rmSync(unfinished, { force: true })
         writeFileSync(unfinished, form(clean(value)), { flag: 'wx' })
         renameSync(unfinished, file)
@@ -74,7 +74,7 @@ export function createDoors() {
         throw error
       }
     },
-    /** The store, with the sentences that runs leave in it scrubbed; `status` and `approve` show them. */
+    /** A store that scrubs the sentences which runs leave in it: `status` and `approve` show them. */
     store(store: Store): Store {
       const { runs, holds, changes } = store
       return {
@@ -108,7 +108,7 @@ export function createDoors() {
         },
       }
     },
-    /** Until all that was written is out, or nobody reads it any more. */
+    /** Resolves once all that was written is out, or nobody reads it any more. */
     drained: () => new Promise<void>((done) => process.stdout.write('', () => process.stderr.write('', () => done()))),
   }
 }
@@ -116,8 +116,8 @@ export function createDoors() {
 type Clean = <T>(value: T) => T
 
 /**
- * Writes reports to a stream as fast as it takes them. A failure must not stop the runs whose reports are written: it is
- * said at the end, and a reader that has gone away (`| head`) is no failure.
+ * Writes reports to a stream as fast as it takes them. A failure does not stop the runs: it is thrown at the end. A reader that has
+ * gone away (`| head`) is no failure.
  */
 function reportStream(stream: Writable, file: string | undefined, clean: Clean) {
   let failure: NodeJS.ErrnoException | null = null
@@ -129,14 +129,14 @@ function reportStream(stream: Writable, file: string | undefined, clean: Clean) 
     goOn()
   })
   const output = {
-    /** Writes what stands around the reports. */
+    /** Writes text around the reports. */
     async write(text: string): Promise<void> {
       if (failure !== null || stream.write(text)) return
       await new Promise<void>((resolve) => (goOn = resolve))
     },
-    /** The form gets the report clean, so that no secret can lie across two of the pieces that it writes. */
+    /** The report is cleaned before the form writes it, so that no secret can lie across two pieces. */
     report: (form: ReportForm, report: Report): Promise<void> => form.write(cleanReport(report, clean), output),
-    /** Throws `UserError` where the report could not be written. */
+    /** Ends the stream. Throws `UserError` if the report could not be written. */
     async end(): Promise<void> {
       if (file !== undefined && failure === null) {
         await new Promise<void>((resolve) => {
@@ -151,7 +151,7 @@ function reportStream(stream: Writable, file: string | undefined, clean: Clean) 
   return output
 }
 
-/** Every sentence of a report is scrubbed. The values of fields are the feed's and the service's own. */
+/** The report with every sentence scrubbed. Values of fields are the feed's and the service's own, and stay. */
 function cleanReport(report: Report, clean: Clean): Report {
   const { error, delivery, remote, notes, holds, verification } = report
   return {

@@ -24,7 +24,7 @@ export interface Exported {
   settings: number
   /** Listings without a field that Create requires, with the names of those fields: `backfill` would reject them. */
   lacking: Named
-  /** Listings of which a field was left out, as it held a secret of the configuration. */
+  /** Listings without a field that held a secret of the configuration. */
   withSecrets: Named
   /** Settings that were left out for the same reason. */
   secretSettings: string[]
@@ -80,9 +80,8 @@ class Growing {
 }
 
 /**
- * Writes the export. `areaUnit`: of listings whose unit the store does not know, as the list does not show it. Throws
- * `UserError`, and leaves nothing then, for a folder that holds something, for listings without a unit, for a list that can't
- * be read whole, and where `signal` ends it.
+ * Writes the export. `areaUnit`: the unit of listings of which the store does not know it, as the list does not show it. Throws
+ * `UserError` and leaves nothing if the folder is not empty, listings have no unit, the list can't be read whole, or `signal` ends it.
  */
 export async function exportChatbot(
   app: App,
@@ -235,7 +234,7 @@ function note(named: Named, mlsNumber: string, fields: string[]): void {
   if (named.first.length < mostNamed) named.first.push({ mlsNumber, fields })
 }
 
-/** The MLSNumbers for a person, with the fields that are said of them. */
+/** The MLSNumbers for a person, with their fields. */
 export function namesOf({ count, first }: Named): string {
   const names = first.map(({ mlsNumber, fields }) =>
     fields.length === 0 ? printable(mlsNumber) : `${printable(mlsNumber)} (${fields.join(', ')})`,
@@ -245,7 +244,7 @@ export function namesOf({ count, first }: Named): string {
 
 const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
 
-/** What the store knows of the listings, of all feeds that fill this chatbot. */
+/** What the store knows of these listings, by all feeds of the chatbot. */
 async function confirmedOf(
   app: App,
   feed: FeedConfig,
@@ -259,8 +258,8 @@ async function confirmedOf(
 }
 
 /**
- * The listing as Create takes it. What is shown counts. Of what agrees with it the store has the exact value, and alone has
- * what no list item shows or what can't be read in one.
+ * The listing as Create takes it. What the service shows counts. Where the store agrees, its exact value is taken; and it alone has
+ * what list items don't show, or can't be read in them.
  */
 function savedOf(
   shown: Shown,

@@ -11,8 +11,8 @@ export type Gates = ReturnType<typeof createGates>
 const maxAnswerBytes = 256 * 1024 * 1024
 
 /**
- * The ways to live sources. What the vendor allows is one for all feeds with the same credentials, as the vendor counts them
- * together, whichever of its roots they read.
+ * The ways to live sources. Feeds with the same credentials share what the vendor allows, as the vendor counts them together,
+ * whichever of its roots they read.
  */
 export function createGates(clock: Clock, { learn }: Pick<Doors, 'learn'>) {
   const { exchange, close } = createExchange(maxAnswerBytes)

@@ -1,4 +1,4 @@
-/** What is held of a feed, as `approve`, `status` and the pages tell it. */
+/** Tells what is held of a feed, for `approve`, `status` and the pages. */
 import type { FeedConfig } from '../config/config.ts'
 import { printable } from '../core/text.ts'
 import type { Reader } from '../core/intl.ts'
@@ -9,17 +9,17 @@ import { endInWords } from '../run/hold-sentences.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Finding, Held, RunsReader } from '../store/store.ts'
 
-/** Something that a person may let through. */
+/** A hold that a person can approve. */
 export type Approvable = Held & { part: NonNullable<Held['part']> }
 
 export const isApprovable = (held: Held): held is Approvable => held.part !== null
 
-/** Held by a rule of the guard, and not yet let through. */
+/** Whether a rule of the guard holds it, and nobody has approved it. */
 export function isWaiting(held: Held): held is Approvable {
   return held.part !== null && held.rules.length > 0 && held.decision?.is !== 'approved'
 }
 
-/** What is held of each listing, in the order of the first of it: a person counts listings, not the facts held of them. */
+/** Holds by listing, in the order of each listing's first: people count listings, not the facts held of them. */
 export function byListing<One extends Held>(held: readonly One[]): [One, ...One[]][] {
   return [...Map.groupBy(held, ({ mlsNumber }) => mlsNumber).values()] as [One, ...One[]][]
 }
@@ -39,8 +39,8 @@ export function partsInWords(held: readonly Held[]): string {
 const ofNoRule = 'a record without MLSNumber'
 
 /**
- * By the rules that hold them, none for a record without MLSNumber, and by what was decided. Of a listing about which a rule asks nothing goes by itself, so
- * that all of it is told by the rules that ask.
+ * Groups holds by their rules (none: for a record without MLSNumber) and by the decision. While a rule asks about a listing, nothing
+ * of it goes by itself, so all its holds come under the rules that ask.
  */
 export function byRule(held: readonly Approvable[]): (readonly [rules: readonly string[], held: Approvable[]])[] {
   const asks = ({ rules, decision }: Approvable): boolean =>
@@ -79,7 +79,7 @@ function endOf(count: number, held: readonly Approvable[], { name, timezone, pla
     : end
 }
 
-/** The same for programs, with what the rules found; times as ISO. */
+/** Such a group for programs, with what the rules found. Times are ISO 8601. */
 export interface HeldGroup {
   rules: readonly string[]
   changes: number
@@ -110,7 +110,7 @@ export function groupsOf(held: readonly Approvable[], feed: Feed, now: number, f
       asks: decision === null ? confirm === null || clocks.length < group.length : decision === 'refused',
       decision,
       by: [...new Set(group.flatMap((one) => one.decision?.by ?? []))],
-      // When they go is told as it is now: somebody may have decided since the run that found this.
+      // When they go is worked out anew, as somebody may have decided since the run that found this.
       sentence: [...found, groupInWords(rules, group, feed, now)].join('. '),
     }
   })
@@ -118,7 +118,7 @@ export function groupsOf(held: readonly Approvable[], feed: Feed, now: number, f
 
 export const capital = (text: string): string => text[0].toUpperCase() + text.slice(1)
 
-/** Each whole run says anew what its rules find: so many after it that failed are seldom, and a probe asks every few seconds. */
+/** How many runs are looked at. Each whole run notes anew what its rules found, so more are seldom needed; and probes ask often. */
 const runsLookedAt = 50
 
 type Findings = ReadonlyMap<string, readonly Finding[]>

@@ -36,7 +36,7 @@ export const findingsForms: Record<'text' | 'json', (findings: Findings, colour:
 }
 
 interface Wishes {
-  /** Of `--preset`; undefined: that of the feed, else the best match. */
+  /** The value of `--preset`; undefined: the feed's, else the best match. */
   preset: string | undefined
   /** Records to read; null: all. */
   limit: number | null
@@ -49,7 +49,7 @@ export function inspectSource(context: CommandContext, source: string, wishes: W
   return inspectFound(context, found, givenPreset(wishes.preset, found.parts), wishes.limit)
 }
 
-/** The source of a configured feed. Throws `ConfigError` for a wrong configuration, `UsageError` where it has no such feed. */
+/** The source of a configured feed. Throws `ConfigError` for a wrong configuration, `UsageError` if it has no such feed. */
 export function inspectFeed(context: CommandContext, name: string, wishes: Wishes): Promise<Inspected> {
   const { env, configFile, doors } = context
   const found = feedOf(name, configFile, { env, readFile: readTextFile, learn: doors.learn })
@@ -87,7 +87,7 @@ async function inspectFound(
   }
   try {
     const wired = wire(feed, config, clock, gates)
-    // Another preset than the feed's own has no rule that reads them.
+    // Only the feed's own preset has rules that read such tables.
     const tables = given?.how === 'configured' ? (wired.joins ?? []) : []
     const joins = await readJoins(tables, workspace, how.budget, feed.transport.maxRecordBytes)
     const joined = (reading: Reading): Reading => withJoins(reading, joins)
@@ -102,7 +102,7 @@ async function inspectFound(
             scratch: workspace.folder,
             joined,
           })
-    // Not only printed: `--init` makes files of them.
+    // Scrubbed here, as these are not only printed: `--init` writes them to files.
     return {
       ...inspected,
       findings: doors.clean({ ...inspected.findings, notes: [...inspected.findings.notes, ...joins.notes] }),
@@ -115,7 +115,7 @@ async function inspectFound(
   }
 }
 
-/** One page of a live source says what its records are like; to ask for all of them is the work of a run. */
+/** One page of a live source, which shows what its records are like. All of them are the work of a run. */
 async function livePage(
   feed: FeedConfig,
   live: ResoSettings,
@@ -137,7 +137,7 @@ async function livePage(
 interface Source {
   config: Config
   feed: FeedConfig
-  /** Of a configured feed; null: the source is not in the configuration. */
+  /** The parts of a configured feed; null: the source is not in the configuration. */
   parts: MappingParts | null
 }
 

@@ -1,4 +1,4 @@
-/** When a feed was brought up to date last, which is more than that a run ended without an error. */
+/** When a feed was last brought up to date. That takes more than a run without an error. */
 import type { FeedConfig } from '../config/config.ts'
 import type { StoreReader } from '../store/store.ts'
 

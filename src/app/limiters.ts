@@ -6,11 +6,11 @@ import type { StoreKind } from './adapters.ts'
 
 type OpenPace = NonNullable<StoreKind['openPace']>
 
-/** Limiters of services that every process on the store calls. `store`: its address. */
+/** Limiters of services that all processes on the store share. `store`: its address. */
 export function createLimiters(store: string, clock: Clock) {
   const paces = new Map<string, ReturnType<OpenPace>>()
   return {
-    /** That of a service at an address, for all processes together; undefined: this process has its services alone. */
+    /** The shared limiter of a service at an address; undefined: this process has its services alone. */
     of(baseUrl: string, rate: number): CallLimiter | undefined {
       const kind = storeKind(store)
       if (kind.openPace === undefined) return undefined

@@ -1,4 +1,4 @@
-/** How often the whole list of the service is read, as `check` and `status` tell it. */
+/** Tells how often the service's whole list is read, for `check` and `status`. */
 import type { FeedConfig } from '../config/config.ts'
 import { byDefault } from '../run/last-list.ts'
 

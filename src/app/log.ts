@@ -1,7 +1,7 @@
 /**
- * The log: JSON lines on standard error, or short lines for a person. Every finished line is parsed again to make its texts
- * safe: secrets removed by value (redaction by path missed 7 of 9; docs/faults.md, F143), long values cut, control and
- * bidirectional characters escaped (F144).
+ * The log: JSON lines on standard error, or short lines for a person. Every finished line is parsed again and its texts made safe:
+ * secrets are removed by value (redaction by path missed 7 of 9; docs/faults.md, F143), long values cut, control and bidirectional
+ * characters escaped (F144).
  */
 import { pino } from 'pino'
 import type { Logger } from 'pino'
@@ -27,11 +27,11 @@ export interface RunLog extends Log {
   endRun(): void
 }
 
-/** Longest text kept of one value; of an error's stack; most entries of a list, and levels of nesting. */
+/** Longest text of a value, a message and an error's stack; most entries of a list; most levels of nesting. */
 const longest = { value: 200, message: 500, stack: 4000, list: 20, depth: 4 }
 /**
- * Limits: different messages counted separately, as messages with feed text could fill the memory; lines of one level until
- * `endRun`, so that a flood of warnings hides no error; messages named when repeats were left out.
+ * Limits. `messages`: how many are counted apart, as messages with feed text could fill the memory. `lines`: of one level until
+ * `endRun`, so that a flood of warnings hides no error. `named`: messages that are named when repeats were left out.
  */
 const most = { messages: 1000, lines: 1000, named: 20 }
 
@@ -41,8 +41,8 @@ export const runFinished = 'run finished'
 export const runFailed = 'run failed'
 
 /**
- * Messages of which none is left out. Progress comes twice a minute at most, and hours of it are what a long run is watched
- * by; an end comes once a run, and many feeds may end theirs at one time.
+ * Messages that are never left out. Progress comes at most twice a minute, and long runs are watched by it. An end comes once a run,
+ * and many feeds may end at the same time.
  */
 const always: ReadonlySet<unknown> = new Set([underWay, runFinished, runFailed])
 

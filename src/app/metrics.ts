@@ -11,19 +11,19 @@ import type { App } from './app.ts'
 type Ran = Pick<RunRecord, 'startedAt' | 'finishedAt' | 'result' | 'figures'>
 
 /**
- * How often the figures of all feeds are looked up for the file, in milliseconds: where a thousand feeds run every minute,
- * looking for all after each run would take more than the runs.
+ * How often the figures of all feeds are looked up for the file, in milliseconds. With a thousand feeds that run every minute, doing
+ * so after each run would take longer than the runs.
  */
 const lookEvery = 5000
 
 /** Never throws: the first failure of a kind is logged. */
 export function createMetrics(app: App) {
-  // A run that could not be recorded because another holds the lease.
+  // Runs that could not be recorded, as another process had the lease.
   const ran = new Map<string, Ran>()
   let failure: string | null = null
   let known = new Map<string, FeedMetrics>()
   let lookedAt = -Infinity
-  /** `changed`: only this feed's are looked up for certain; left out: those of all. */
+  /** `changed`: only this feed's figures must be looked up; left out: those of all. */
   const figures = async (changed?: string) => {
     const now = app.runtime.clock.now()
     if (changed === undefined || now >= lookedAt + lookEvery || now < lookedAt) {
@@ -40,9 +40,9 @@ export function createMetrics(app: App) {
     return { feeds: await Promise.all(metrics), isConfigRefused: app.refusedReload !== null }
   }
   return {
-    /** The same as text, for who asks. Rejects with `StoreError`. */
+    /** The same as text. Rejects with `StoreError`. */
     text: async (): Promise<string> => app.doors.answer(await figures(), exposition),
-    /** Writes the file of all feeds, if the configuration names one; `report`: of a run that has just ended. */
+    /** Writes the file, if the configuration names one. `report`: of a run that has just ended. */
     async write(report?: Report): Promise<void> {
       const file = app.config.metrics
       if (report !== undefined) ran.set(report.feed, ranOf(report))

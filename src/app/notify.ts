@@ -22,14 +22,14 @@ import type { App, Occasion, Tested } from './app.ts'
 import { byListing, isWaiting } from './held.ts'
 import { lastGood } from './last-good.ts'
 
-/** Loaded by who has anything to tell. */
+/** Loads what sends only once there is anything to tell. */
 const send: typeof Sending.send = async (...words) => (await import('../notify/send.ts')).send(...words)
 
-/** What a place was told of a feed, by the place's fingerprint. */
+/** By the fingerprint of each place, what it was told of a feed. */
 type Memory = Record<string, Told>
 
 export function createNotifier(app: App) {
-  /** What is told of a feed follows what was told before. */
+  /** By feed, the end of what is being told of it: the next waits for that. */
   const last = new Map<string, Promise<void>>()
   const { clock, log } = app.runtime
 
@@ -50,7 +50,7 @@ export function createNotifier(app: App) {
     const { notify } = app.config
     const store = app.store()
     const run = await store.runs.last(feed.name)
-    // A run that is not on record is none: another process has the store.
+    // A run that is not on record does not count: another process has the store.
     if (report !== undefined && run?.startedAt !== report.startedAt) return
     const good = await lastGood(store, feed)
     const isGood = report !== undefined && good !== null && good >= report.startedAt
@@ -59,7 +59,7 @@ export function createNotifier(app: App) {
     const waiting = (await store.holds.held(feed.name, now)).filter(isWaiting)
     const condition: Condition = {
       at: now,
-      // Who stops a daemon knows it, and the next run says how the feed is.
+      // Whoever stopped the daemon knows, and the next run tells how the feed is.
       failed: run?.result === 'failed' && !run.interrupted,
       stale: isStale,
       good: isGood,
@@ -105,7 +105,7 @@ export function createNotifier(app: App) {
 
   return {
     tell,
-    /** One of each event to each place, as a test; gives what became of each. */
+    /** Sends one message of each event to each place, as a test. Gives what became of each. */
     async test(): Promise<Tested[]> {
       const now = clock.now()
       const [feed] = app.config.feeds
@@ -124,7 +124,7 @@ export function createNotifier(app: App) {
         ),
       )
     },
-    /** Until all that was begun is told, or given up. */
+    /** Resolves once all that was begun is told, or given up. */
     async idle(): Promise<void> {
       await Promise.all(last.values())
     },
@@ -157,7 +157,7 @@ async function factsOf(
   const listings = byListing(waiting)
   const events = await holds.events(name, since)
   const decided = events.findLast(({ what }) => what === 'approved' || what === 'refused' || what === 'revoked')
-  // The last run that ended any: what became of most of them.
+  // What became of most holds in the last run that ended any.
   const ends = events.filter(({ what }) => what === 'let go' || what === 'ended')
   const [end] = ends.filter(({ at }) => at === ends.at(-1)!.at).toSorted((one, other) => other.holds - one.holds)
   return {

@@ -42,7 +42,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
     runtime,
     refreshSecrets() {
       const now = clock.now()
-      // Of many feeds that are due at one time, the first looks for all.
+      // If many feeds are due at one time, the first one looks for all.
       if (now >= refreshedAt && now < refreshedAt + 1000) return false
       refreshedAt = now
       return live.refresh()

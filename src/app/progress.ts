@@ -4,7 +4,7 @@ import type { Readers } from '../run/tools.ts'
 import type { Channel } from './doors.ts'
 import { underWay } from './log.ts'
 
-/** How often a run says how far it is, where there is no terminal, and in the store, in milliseconds. */
+/** Milliseconds between two notes of a run's progress, in the log (without a terminal) and in the store. */
 const telling = 30_000
 
 type Stage = Parameters<Readers['progress']>[0]

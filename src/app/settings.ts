@@ -30,7 +30,7 @@ export async function planSettings(
     if (value === undefined) continue
     let to = value
     if (typeof value === 'string') {
-      // Counting a million listings takes seconds, and most texts need none.
+      // Most texts need no figures, and counting a million listings takes seconds.
       const none: FeedFigures = { listings: 0, cities: 0, minPrice: null }
       if (usesFigures(value)) figures ??= await snapshot.figures(chatbot, feed)
       const filled = withFigures(value, figures ?? none)
@@ -51,8 +51,8 @@ export function lackingSentence({ name, figure }: SettingsPlan['lacking'][number
 }
 
 /**
- * Sends the changes in one Edit, under the chatbot's lease. If the service refuses it, each is sent alone: those that it takes
- * are applied, and the error names the others with their values. Throws `ServiceError` and `UserError`.
+ * Sends the changes in one Edit, under the chatbot's lease. If the service refuses that, each change is sent alone: those that it
+ * accepts are applied, and the error names the others with their values. Throws `ServiceError` and `UserError`.
  */
 export async function sendSettings(
   app: App,
@@ -81,7 +81,7 @@ export async function sendSettings(
   }
 }
 
-/** One Edit, and what the store knows of it; gives the refusal of the service. Throws every other `ServiceError`. */
+/** One Edit, noted in the store. Gives the service's refusal, if it refuses; throws any other `ServiceError`. */
 async function edit(
   app: App,
   { chatbot, ...feed }: FeedConfig,
@@ -90,7 +90,7 @@ async function edit(
 ): Promise<ServiceError | null> {
   const { learnt } = app.store()
   const now = app.runtime.clock.now()
-  // After a crash before the answer, the old values must not count as known.
+  // So that after a crash before the answer the old values don't count as known.
   await learnt.forgetSettings(
     chatbot,
     changes.map(({ name }) => name),
@@ -117,8 +117,8 @@ export function valueText(value: SettingValue): string {
 }
 
 /**
- * What takes back all changes since the one with this number, itself included; without a number the latest. `unknown`:
- * settings whose value before is not known. Throws `UserError`.
+ * The changes that undo all changes since the one with this number, itself included; without a number, the latest one. `unknown`:
+ * settings whose earlier value is not known. Throws `UserError`.
  */
 export async function planRollback(
   chatbot: string,
@@ -166,7 +166,7 @@ export async function withSettings(
     if (!(error instanceof ServiceError || error instanceof UserError)) throw error
     const problem = error.message
     const note = `The chatbot settings could not be applied; the next run tries again: ${problem}`
-    // A report as JSON has no notes.
+    // Also logged, as a report in JSON has no notes.
     app.runtime.log.warn({ feed: feed.name, problem }, 'could not apply the chatbot settings')
     return { ...finished, report: noted(report, [note], false) }
   }

@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { UserError } from '../core/errors.ts'
 
-/** Far more than a configuration, a key or a list of certificates has. */
+/** Bytes. Far more than any configuration, key or list of certificates has. */
 const mostBytes = 16 * 1024 * 1024
 
 /**
- * The text of a configuration, or of a file that it names. Throws `UserError` for what is no file, as a device or a pipe may
- * never end, and for a huge one; else what the system throws.
+ * The text of a configuration, or of a file that it names. Throws `UserError` for what is no file (a device or a pipe may never end)
+ * and for a huge file; else what the system throws.
  */
 export function readTextFile(path: string): string {
   // A pipe that nobody writes to would block.
@@ -14,7 +14,7 @@ export function readTextFile(path: string): string {
   try {
     if (!fstatSync(file).isFile()) throw new UserError('it is a folder, a device or a pipe, not a file')
     const parts: Buffer[] = []
-    // A file of /proc says that it is empty.
+    // Read to the end whatever its size says: files of /proc claim to be empty.
     for (let size = 0; ;) {
       const part = Buffer.allocUnsafe(64 * 1024)
       const bytes = readSync(file, part)

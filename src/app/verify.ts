@@ -1,4 +1,4 @@
-/** Asks a feed's chatbot, after a sync about its changes, and by hand about listings confirmed last. */
+/** Asks a feed's chatbot: after a sync about its changes; on demand about listings confirmed last. */
 import type { FeedConfig } from '../config/config.ts'
 import type { VerifySettings } from '../verify/settings.ts'
 import { messageOf } from '../core/errors.ts'
@@ -59,7 +59,7 @@ export async function verifyRun(
   }
 }
 
-/** Without homes that are offered again under another number. */
+/** Deleted listings to ask about, without homes that are offered again under another number. */
 async function goneSubjects(app: App, { chatbot }: FeedConfig, report: Report, leaving: Leaving): Promise<Subject[]> {
   const { snapshot } = app.store()
   const done = new Set<string>()
@@ -97,8 +97,8 @@ export async function verifySubjects(
 }
 
 /**
- * What the chatbot should say of these listings, as confirmed last on the service. One without a confirmed listing should not
- * be offered.
+ * What the chatbot should say of these listings, as confirmed last on the service. A number without a confirmed listing should not be
+ * offered.
  */
 export async function listedSubjects(app: App, feed: FeedConfig, mlsNumbers: readonly string[]): Promise<Subject[]> {
   const now = app.runtime.clock.now()
@@ -127,7 +127,7 @@ function nothingAsked(session: number): Verification {
   return { session, listings: [], asked: 0, agreed: 0, disagreed: 0, unanswered: 0, tokens: 0, stopped: null }
 }
 
-/** The first few by rank of whatever is added: few listings, spread over all, and the same for the same plan. */
+/** Keeps the first few by rank of all that is added. So few listings are chosen from all over, and the same for the same plan. */
 function fewOf(most: number) {
   const kept: { rank: string; key: string }[] = []
   return {

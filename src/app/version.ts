@@ -11,7 +11,7 @@ export function programVersion(): string {
   return commit === '' ? version : `${version} (${commit})`
 }
 
-/** What the build wrote down; null: this is not built. */
+/** The version that the build noted; null: this is not built. */
 function builtFrom(): string | null {
   try {
     return readFileSync(new URL('../commit.txt', import.meta.url), 'utf8').trim()
@@ -20,7 +20,7 @@ function builtFrom(): string | null {
   }
 }
 
-/** The commit of the folder that the sources are in; empty: it is no checkout, or there is no git. */
+/** The commit of the sources' folder; '': it is no checkout, or there is no git. */
 function checkedOut(): string {
   try {
     const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {

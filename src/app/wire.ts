@@ -12,20 +12,20 @@ import { openSource } from '../feed/transport/transports.ts'
 import type { Feed } from '../run/tools.ts'
 import type { Gates } from './gates.ts'
 
-/** A feed with its parts. */
+/** Puts a feed's parts together. */
 export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gates): Feed {
   const { name, chatbot, timezone, source, live, transport, plan, deadline } = feed
   const { baseUrl, rate, concurrency, profile, secretKey, sessionKey } = feed.service
   const { directory } = config
   const ofChatbot = feedsOfChatbot(config, feed)
   const { member, encoding } = transport
-  // Beside the mapping, these decide what a record's bytes mean, as dates are local and so may letters be, and what of it counts.
+  // Beside the mapping, these decide what a record's bytes mean (dates are local, and letters may be), and what of it counts.
   const read = [feed.mapping.version, timezone, encoding, [...plan.volatile.fields].toSorted()]
   const mapping = { ...feed.mapping, version: shortHash(JSON.stringify(read)) }
-  // The address may carry a password, so of the source only a fingerprint goes into what the store keeps.
+  // Only a fingerprint of the source goes into the store, as the address may have a password in it.
   const part = live === null ? member : scopeOf(live)
   const identity = fingerprint([part === null ? source : `${source}#${part}`])
-  // Other headers may be another account's, whose file an answer to the old validators says nothing of.
+  // Other headers may be another account's. An answer to the old validators says nothing of that account's file.
   const asked = fingerprint([String(identity), ...Object.entries(transport.headers).flat()])
   return {
     name,

@@ -1,4 +1,4 @@
-/** The items in batches, the last one with what is left; `size` is asked at each item. */
+/** The items in batches; the last one has the rest. `size` is called at each item. */
 export function* batches<Item>(items: Iterable<Item>, size: () => number): Generator<Item[]> {
   let batch: Item[] = []
   for (const item of items) {

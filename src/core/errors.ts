@@ -34,7 +34,7 @@ export class StoreError extends UserError {
   override name = 'StoreError'
 }
 
-/** The store is not there now, and may be later: what waits may go on then. */
+/** The store is away now and may be back later: what waits for it may go on then. */
 export class StoreAwayError extends StoreError {
   override name = 'StoreAwayError'
 }
@@ -57,9 +57,9 @@ export class ServiceError extends Error {
   readonly code: number | null
   /** Milliseconds the service asked to wait. */
   readonly retryAfter: number | null
-  /** The operation that was called, as docs/service.md calls it; '' until the client knows it. */
+  /** The operation, by its name in docs/service.md; '' until the client fills it in. */
   operation = ''
-  /** Whether the same call may be sent again later: it may work then, and can't be carried out twice. */
+  /** Whether the same call may be sent again later: it may work then, and would not be carried out twice. */
   retryable = false
   constructor(
     kind: ServiceError['kind'],
@@ -74,14 +74,14 @@ export class ServiceError extends Error {
   }
 }
 
-/** The text of anything thrown; of what the system refuses, what that means, where, and its code in brackets. */
+/** The text of anything thrown. For an error of the system: what it means, where, and its code in brackets. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // One of several addresses of a name: the error of them all has no text of its own.
+  // Of a name with several addresses: the error about all of them has no text of its own.
   if (error instanceof AggregateError && error.message === '' && error.errors.length > 0)
     return messageOf(error.errors[0])
   const reason = systemReason(error)
-  // Libraries give the same codes to errors with words of their own.
+  // Libraries use the same codes, with words of their own.
   if (reason === null || !('syscall' in error)) return error.message
   const { path, hostname, address, port } = error as {
     path?: string
@@ -93,7 +93,7 @@ export function messageOf(error: unknown): string {
   return `${place === '' ? '' : `${place}: `}${reason}`
 }
 
-/** What an error of system or network means, with its code, for a message that has named the place; null: its code is unknown. */
+/** What an error of system or network means, with its code, for a message that names the place; null: its code is unknown. */
 export function systemReason(error: unknown): string | null {
   const words = systemErrors[codeOf(error)]
   return words === undefined ? null : `${words} (${codeOf(error)})`

@@ -32,7 +32,7 @@ export function withFigures(text: string, figures: FeedFigures): { text: string 
   return { text: text.replace(braced, (_, literal?: string, name?: string) => shown[name!] ?? `{${literal}}`) }
 }
 
-/** The text whose figures are filled, as `withFigures` takes it: what stands in braces is meant so. */
+/** A text for `withFigures` that comes out as it is, braces and all. */
 export function asWritten(text: string): string {
   return text.replaceAll(/\{(\w+)\}/g, '{{$1}}')
 }

@@ -1,12 +1,12 @@
 /**
- * Recognises a home under another MLSNumber, by its address: a renumbered listing is gone and new in one delivery, and its
- * home must neither be shown twice nor vanish.
+ * Recognises a home under another MLSNumber by its address. A renumbered listing is gone and new in one delivery, and its home must
+ * neither be shown twice nor vanish.
  */
 import { shortHash } from './hash.ts'
 import type { Place } from './listing.ts'
 import { normalForm } from './text.ts'
 
-/** Words that feeds write out or shorten as they like, each with the spelling that is compared. */
+/** Words that feeds spell out or shorten, with the spelling that is compared. */
 const spellings = new Map(
   `street st, strasse str, avenue ave, av ave, road rd, drive dr, lane ln, boulevard blvd, court ct, circle cir, place pl,
   terrace ter, highway hwy, parkway pkwy, square sq, north n, south s, east e, west w, northeast ne, northwest nw,
@@ -14,7 +14,7 @@ const spellings = new Map(
     .split(',')
     .map((pair) => pair.trim().split(' ') as [string, string]),
 )
-/** What stands before the number of a unit, if anything does. */
+/** Words that may stand before the number of a unit. */
 const unitWords: ReadonlySet<string> = new Set(['apartment', 'apt', 'unit', 'suite', 'ste', 'no', 'number'])
 
 /** A hash of street, house, unit and town; null: the address names no house. */

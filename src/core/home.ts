@@ -8,7 +8,7 @@ export interface Home {
   /** As the feed writes it: a symbol or an ISO code. */
   readonly currency: string | null
   readonly areaUnit: Listing['AreaUnit'] | null
-  /** SalePrice, or RentPrice a month; null: it has none then, is not there, or was for something else or in another currency. */
+  /** SalePrice, or RentPrice a month, before and after. null: no price, no listing, or one that can't be compared (sale or rent, currency). */
   readonly price: { readonly from: number | null; readonly to: number | null }
 }
 
@@ -23,10 +23,10 @@ export const homeFields = [
   'RentPrice',
 ] as const satisfies FieldName[]
 
-/** A listing as far as it is known; a side of a change on which it is not there is null. */
+/** A listing as far as it is known; null: it is not there on this side of a change. */
 export type Known = Partial<Pick<Listing, (typeof homeFields)[number]>> | null
 
-/** Of what a listing was and will be. null: neither is known. */
+/** The home of a listing that is known before a change, after it, or both; null: neither. */
 export function homeOf(before: Known, after: Known): Home | null {
   const known = after ?? before
   if (known === null) return null

@@ -10,7 +10,7 @@ export interface Reader {
   readonly timezone: string
 }
 
-/** Formatters are made once: making one takes as long as many uses of it. */
+/** Keeps formatters: making one takes as long as many uses of it. */
 function kept<F>(make: (locale: string, of: string) => F): (locale: string, of?: string) => F {
   const made = new Map<string, F>()
   return (locale, of = '') => {
@@ -46,12 +46,12 @@ export function moneyText(amount: number, currency: string | null, { locale }: P
   const isCode = isoCode.test(symbol)
   const formatter = (Number.isInteger(amount) ? whole : exact)(locale, isCode ? symbol : 'USD')
   if (isCode) return printable(formatter.format(amount))
-  // Where a symbol stands is the reader's form; which it is, the feed's.
+  // The reader's locale decides where the symbol stands, the feed which symbol it is.
   const parts = formatter.formatToParts(amount)
   return printable(parts.map(({ type, value }) => (type === 'currency' ? symbol : value)).join(''))
 }
 
-/** "+3.2%" or "−3%"; '': there is nothing that it could be a part of. */
+/** "+3.2%" or "−3%"; '': nothing to compare with. */
 export function percentText(from: number, to: number, { locale }: Reader): string {
   if (from <= 0 || from === to) return ''
   return printable(

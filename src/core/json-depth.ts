@@ -1,6 +1,6 @@
-/** JSON that a server nests thousands deep. */
+/** Guards against JSON that is nested thousands deep. */
 
-/** Far deeper than the answers of any service; what walks a value that is nested thousands deep runs out of stack. */
+/** Far deeper than any service's answers. Code that walks a value nested thousands deep runs out of stack. */
 export const deepestAnswer = 100
 
 /** Whether a value that came as JSON is nested deeper than so many levels. */
@@ -11,7 +11,7 @@ export function isTooDeep(value: unknown, most = deepestAnswer): boolean {
   const members = value as Record<string, unknown>
   for (const name in members) {
     const each = members[name]
-    // Most are texts and numbers, which a call for each would cost more than all else here.
+    // Most values are texts and numbers: a call for each would cost more than all else here.
     if (typeof each === 'object' && isTooDeep(each, most - 1)) return true
   }
   return false

@@ -1,33 +1,32 @@
 /**
- * Limits the rate of calls to one service for all its chatbots: evenly spaced, first come first served. How many calls may be
- * in flight is each chatbot's own limit, its lane: one that hangs takes no place of another.
+ * Limits the rate of calls to one service for all its chatbots: evenly spaced, first come first served. Each chatbot has a lane with
+ * a limit of its own for calls in flight, so that one that hangs takes no place of another.
  *
- * Calls use slots 1/rate apart (GCRA). What is to be done before a call goes out is done before its slot comes, so that
- * nothing lies between the slot and the wire. What late timers cost is caught up on at once, but no second ever sees more
- * than rate + 1 calls.
+ * Calls use slots 1/rate apart (GCRA). What must be done before a call is done before its slot comes, so that nothing lies between
+ * slot and wire. Delays by late timers are caught up on at once, but no second ever sees more than rate + 1 calls.
  */
 import type { Clock } from './machine.ts'
 
 /** The rate grows by a step this long after it was last halved, in milliseconds. */
 const recoveryInterval = 10_000
-/** How far calls that wait may be behind their slots without moving the later ones, in milliseconds. */
+/** Milliseconds that waiting calls may be behind their slots without moving later slots. */
 const longestDebt = 100
-/** How far behind its slot, as a share of one, a call may come when nobody waits: what was not used is not saved up. */
+/** The same as a share of a slot, for a call that nobody waits behind. Unused slots are not saved up. */
 const longestRest = 0.75
 /**
- * One call more than the rate takes a slot more than a second, evenly spaced, and so it is kept up to so many milliseconds,
- * however late timers are: calls take unequal times on their way to the service.
+ * Evenly spaced, rate + 1 calls take more than a second by one slot. Up to so many milliseconds of that are kept even when late
+ * timers are caught up on, as calls take unequal times on their way to the service.
  */
 const longestSlack = 50
 /** A step of recovery, and the lowest rate, as a share of the configured rate. */
 const smallestShare = 1 / 16
 /**
- * A call is made ready so long before its slot: time for a slow disk, and few calls are ready in vain. What was made ready is
- * made so again where the slot comes later than `for`. Milliseconds.
+ * A call is made ready `ahead` of its slot: enough for a slow disk, and few calls are made ready in vain. If the slot comes later than
+ * `for` after that, the call is made ready again. Milliseconds.
  */
 export const ready = { ahead: 250, for: 2000 }
 
-/** No calls start until then; `length`, as a clock may be set back meanwhile. */
+/** No calls start before `until`. `length` limits the wait if the clock is set back meanwhile. */
 interface Pause {
   until: number
   length: number
@@ -53,16 +52,16 @@ export class TooLongPause extends Error {
 interface Waiting {
   readonly lane: Lane
   readonly patience: number
-  /** Makes it ready to go out; null: it always is. */
+  /** Makes the call ready to go out; null: it always is. */
   readonly prepare: (() => Promise<void>) | null
-  /** Since when it is ready. */
+  /** When it was made ready. */
   readyAt: number
   preparing: Promise<void> | null
   readonly start: (sent: () => void) => void
   readonly fail: (reason: unknown) => void
 }
 
-/** What those who call a service see of its limiter, whether a process has it alone or several share it. */
+/** What callers of a service use of its limiter, whether one process has it alone or several share it. */
 export type CallLimiter = Pick<Limiter, 'take' | 'done' | 'paused' | 'pause' | 'slowDown' | 'retune'>
 
 export class Limiter {
@@ -75,7 +74,7 @@ export class Limiter {
   #pause: Pause = { until: 0, length: 0 }
   #slowed: { at: number; to: number }
   #sleeping: { until: number; end: AbortController } | null = null
-  /** When the last calls went out, one more than the rate, a ring: catching up must not crowd a second. */
+  /** When the last rate + 1 calls went out, as a ring, so that catching up never crowds a second. */
   #starts: { at: number }[]
   #oldest = 0
 
@@ -103,7 +102,7 @@ export class Limiter {
     return this.#running
   }
 
-  /** Takes another rate, which a call may have to wait for that would have started at the old one. */
+  /** Sets another rate. A call that would have started at the old one may have to wait longer. */
   retune(rate: number): void {
     if (rate === this.#configured) return
     const latest = [...this.#starts.slice(this.#oldest), ...this.#starts.slice(0, this.#oldest)]
@@ -122,11 +121,10 @@ export class Limiter {
   }
 
   /**
-   * Resolves when it is the caller's turn; `done` must follow. What it gives is to be called once the call has gone out: the
-   * machine may have given others its time meanwhile. `prepare` makes the call ready to go out, shortly before its
-   * turn, and again where that comes much later than expected. Rejects with the signal's reason when aborted before, with
-   * what `prepare` throws, and with `TooLongPause` at once if a pause lasts longer than `patience` milliseconds; never
-   * while it is being made ready.
+   * Resolves when it is the caller's turn; `done` must follow. Gives a function to be called once the call has gone out, as the
+   * process may have been kept waiting meanwhile. `prepare` makes the call ready to go out, shortly before its turn, and again if
+   * that comes much later than expected. Rejects with the signal's reason if aborted before, with what `prepare` throws, and at once
+   * with `TooLongPause` if a pause is longer than `patience` milliseconds; never while `prepare` is at work.
    */
   async take(
     lane: Lane,
@@ -159,7 +157,7 @@ export class Limiter {
     this.#startWaiting()
   }
 
-  /** Starts no calls for so many milliseconds (Retry-After), or until the end of a longer pause; null: those of no lane. */
+  /** Starts no calls for so many milliseconds (Retry-After), or until a longer pause ends. `only`: of this lane; null: of any. */
   pause(milliseconds: number, only: Lane | null): void {
     const until = this.#clock.now() + milliseconds
     const before = only?.pause ?? this.#pause
@@ -168,7 +166,7 @@ export class Limiter {
   }
 
   /**
-   * Halves the rate (429, 503), which then grows back step by step. `sentAt`: when the refused call was sent, as several calls
+   * Halves the rate (429, 503), which then grows back step by step. `sentAt`: when the refused call was sent. Several calls that are
    * refused together halve the rate only once.
    */
   slowDown(sentAt: number): void {
@@ -181,7 +179,7 @@ export class Limiter {
     return 1000 / this.rate
   }
 
-  /** When the next call of a lane may start that is not paused. */
+  /** When the next call may start, in any lane that is not paused. */
   #freeAt(now: number): number {
     // A clock that was set back must not stop calls until it has caught up.
     this.#nextAt = Math.min(this.#nextAt, now + this.#slot())
@@ -191,7 +189,7 @@ export class Limiter {
     return Math.max(this.#nextAt, endOf(this.#pause, now), windowEnd <= now + window ? windowEnd : -Infinity)
   }
 
-  /** Gives what notes that the call has gone out. */
+  /** Starts a call. Gives the function that notes when it has gone out. */
   #start(lane: Lane, now: number): () => void {
     const slot = this.#slot()
     this.#nextAt = Math.max(this.#nextAt, this.#pause.until, now - longestDebt) + slot
@@ -225,7 +223,7 @@ export class Limiter {
         freeAt = this.#freeAt(now)
         continue
       } else soonest = Math.min(soonest, wait)
-      // Later ones need not be ready before, unless the wait is the lane's own.
+      // Calls behind one that is not ready yet need not be ready either, unless only this lane has to wait.
       if (lane.pause.until > now) continue
       if (due > ready.ahead) break
       ahead++
@@ -239,7 +237,7 @@ export class Limiter {
 
   #prepare(one: Waiting): void {
     if (one.preparing !== null) return
-    // Not while the line is walked: it may end the caller, and those behind.
+    // Not within the walk over the line: `prepare` may end this call and others.
     one.preparing = Promise.resolve()
       .then(one.prepare)
       .then(() => {
@@ -253,10 +251,10 @@ export class Limiter {
       })
   }
 
-  /** Takes a call out of the line. What is being made ready, as a mark that is being written, is told of once it is. */
+  /** Takes a call out of the line. If it is being made ready, as by writing its mark, its caller is told after that. */
   #leave(one: Waiting, reason: unknown): void {
     if (!this.#waiting.delete(one)) return
-    // Nothing waits any more, and the timer would keep the process alive.
+    // Nothing waits any more, and a timer would keep the process alive.
     if (this.#waiting.size === 0) this.#sleeping?.end.abort()
     const told = (): void => one.fail(reason)
     if (one.preparing === null) told()
@@ -266,7 +264,7 @@ export class Limiter {
   #wakeAfter(wait: number): void {
     const until = this.#clock.now() + wait
     if (this.#sleeping !== null) {
-      // One that waits for the end of its pause must not keep the others.
+      // A wait for the end of a pause must not hold up other lanes.
       if (until < this.#sleeping.until - 1) this.#sleeping.end.abort()
       return
     }
@@ -281,10 +279,10 @@ export class Limiter {
   }
 }
 
-/** No second may see more calls than that. */
+/** The most calls that any second may see. */
 const callsCounted = (rate: number): number => (rate === Infinity ? 0 : Math.floor(rate) + 1)
 
-/** The clock may have been set back since: a pause is then as long as it was, from now on. */
+/** The end of a pause. If the clock was set back since, it is the pause's whole length from now. */
 const endOf = (pause: Pause, now: number): number => (pause.until = Math.min(pause.until, now + pause.length))
 
 const longAgo = (length: number): { at: number }[] => Array.from({ length }, () => ({ at: -Infinity }))

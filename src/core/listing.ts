@@ -99,7 +99,7 @@ export const ownerKey = 'ListingSyncFeed'
  * What changes a listing while its record stays the same, stored with it so that the record need not be parsed again.
  * `listedOn` is a day (YYYY-MM-DD) that DaysOnMarket is counted from; `openHouseUntil` an instant (milliseconds)
  * after which Tours falls back to `toursAfter` (left out when undefined).
- * `placeholders` does not change, but goes the same way: a placeholder never takes the place of a fact.
+ * `placeholders` does not change, but is kept with the rest: a placeholder never replaces a fact.
  */
 export interface Moving {
   listedOn?: string
@@ -130,7 +130,7 @@ interface DeliveredListing extends MovingListing {
   /** Images that are names of files, and have no `imageBase`. */
   imageFiles?: number
   endsLater?: true
-  /** Optional fields and columns that can't be read: the listing is without them. */
+  /** Optional fields and columns that can't be read and were left out. */
   unread?: Problem[]
 }
 
@@ -199,7 +199,7 @@ export interface Shown {
   hash: string
 }
 
-/** A list item of which only so much was read as tells whether it is as it was shown before. */
+/** As much of a list item as tells whether it is shown as before. */
 export interface Glimpse extends Pick<Shown, 'mlsNumber' | 'owner' | 'by' | 'isFormer' | 'hash'> {
   /** Reads the rest. */
   whole(): Shown
@@ -212,7 +212,7 @@ export function compareKeys(a: string, b: string): number {
     let x = a.charCodeAt(i)
     let y = b.charCodeAt(i)
     if (x === y) continue
-    // Surrogates stand for the highest code points, but their code units are not the highest.
+    // Surrogates encode the highest code points, but are not the highest code units.
     if (x >= 0xd800) x += x < 0xe000 ? 0x2000 : -0x800
     if (y >= 0xd800) y += y < 0xe000 ? 0x2000 : -0x800
     return x - y

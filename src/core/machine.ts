@@ -9,7 +9,7 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
 }
 
-/** What the machine gives: the clock, randomness in [0, 1), the log, and who measures, if anybody does. */
+/** What the machine provides: the clock, randomness in [0, 1), the log and, if calls are measured, the meter. */
 export interface Runtime {
   clock: Clock
   random(): number
@@ -32,14 +32,14 @@ export const systemClock: Clock = {
   sleep: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
 }
 
-/** A signal that is aborted after so many milliseconds, unless it is ended before. Until then it keeps what listens to it. */
+/** A signal that is aborted after so many milliseconds, unless `end` is called. Until then it keeps its listeners alive. */
 export function timeLimit(milliseconds: number, reason?: Error): { signal: AbortSignal; end: () => void } {
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(reason), milliseconds).unref()
   return { signal: limit.signal, end: () => clearTimeout(timer) }
 }
 
-/** Does work with a folder as working folder and home: what a library finds in those of the user it might take for its own. */
+/** Does work with a folder as working folder and home, so that a library finds nothing of the user's there and takes it for its own. */
 export function atHomeIn<Result>(folder: string, work: () => Result): Result {
   const before = process.cwd()
   const { HOME } = process.env

@@ -1,6 +1,6 @@
 /**
- * The mark that a listing bears on the service: `north/1f3a9c02.57` is of feed north, written last by store 1f3a9c02 in its run
- * 57. A mark without the second half is of an earlier version of the program, and as good.
+ * The mark that a listing bears on the service: `north/1f3a9c02.57` belongs to feed north and was written last by store 1f3a9c02 in
+ * its run 57. A mark without the second half is of an earlier version of the program, and counts as well.
  */
 
 /** Which store wrote a listing, and in which of its runs. */
@@ -14,7 +14,7 @@ export function markOf(feed: string, stamp: Stamp | null): string {
   return stamp === null ? feed : `${feed}/${stamp.store}.${stamp.run}`
 }
 
-/** The parts of a mark. What has another form is the name of a feed. */
+/** The parts of a mark. A text in any other form is the name of a feed. */
 export function readMark(mark: string): { feed: string; stamp: Stamp | null } {
   const found = /^([^/]*)\/([\da-f]{8})\.(\d{1,15})$/.exec(mark)
   return found === null

@@ -5,19 +5,19 @@ export interface KeptRecord {
   key: string
   /** Its timestamp of change, as it was received. */
   stamp: string
-  /** The record, packed by whoever reads the source. */
+  /** The record, packed by the reader of the source. */
   body: Buffer
 }
 
 /** How far a live source was read. Times in milliseconds. */
 export interface SourceProgress {
-  /** What the records are an answer to: root, filter, feed type, as one value. Under another one all begins anew. */
+  /** Root, filter and feed type that the records were asked for with, as one value. If it changes, all begins anew. */
   scope: string
   /** When the first load of this scope began. */
   since: number
   /** The greatest timestamp received, as it was received; null: nothing was. */
   watermark: string | null
-  /** When the first load got to its end; null: it goes on. */
+  /** When the first load ended; null: it is still under way. */
   loadedAt: number | null
   /** When all changes were read last. */
   readAt: number | null

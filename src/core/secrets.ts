@@ -1,9 +1,9 @@
-/** Takes secrets out of texts by their values; what is redacted by its place is missed in the next (docs/faults.md, F143). */
+/** Removes secrets from texts by their values. Redaction by place misses the next place (docs/faults.md, F143). */
 import { escapeUnseen, printable, printableLines } from './text.ts'
 
 /**
- * Replaces every spelling of the secrets by `***`: as it is, as it is printed, in JSON, percent-encoded whole or as the part of
- * an address that it stands in, in base64 wherever it begins, in hex.
+ * Replaces every spelling of the secrets by `***`: plain, as printed, in JSON, percent-encoded whole or as a part of an address, in
+ * base64 at any offset, in hex.
  */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
   const spellings = allSpellings(secrets)
@@ -15,10 +15,7 @@ export function scrubber(secrets: readonly string[]): (text: string) => string {
   return (text) => text.replace(pattern, '***')
 }
 
-/**
- * The same for a text that comes in pieces: an end of it that may go on to be a secret waits for the next piece, or for
- * `end`.
- */
+/** The same for a text that comes in pieces: an end that may be the beginning of a secret waits for the next piece, or for `end`. */
 export function scrubbedPieces(secrets: readonly string[], write: (text: string) => void) {
   const scrub = scrubber(secrets)
   const spellings = allSpellings(secrets).map((spelling) => spelling.toLowerCase())
@@ -67,7 +64,7 @@ function spellingsOf(secret: string): string[] {
   return [secret, ...shown, quoted, quotedTwice, ...encoded]
 }
 
-/** As a server may give it back in an address that it leads to: each part leaves other characters as they are. */
+/** How a server may repeat it in an address: each part of an address leaves other characters unencoded. */
 function inAddresses(secret: string): string[] {
   const url = new URL('http://h')
   url.pathname = `/${secret}`

@@ -17,12 +17,12 @@ export function text(description: string) {
 }
 
 /**
- * A type that is made when it first has a value to judge: a start makes every other one, and most configurations use few. Only
- * where none is needed may the value be left out, so it stands under `optional`, or as one of a union.
+ * A type that is made only when it first has a value to check. All others are made at each start, and most configurations use few.
+ * It never takes a missing value itself: for that, put it under `optional` or into a union.
  */
 export function later<Schema extends z.ZodType>(make: () => Schema): z.ZodLazy<Schema> {
   const type = z.lazy(make)
-  // Asked of every type whenever a configuration is read, and answered by what it is made of.
+  // zod asks this of every type whenever a configuration is read, and would make the type for the answer.
   Object.defineProperties(type._zod, { optin: { value: undefined }, optout: { value: undefined } })
   return type
 }
@@ -30,7 +30,7 @@ export function later<Schema extends z.ZodType>(make: () => Schema): z.ZodLazy<S
 /** Text that a header can carry: a line break in a key could add further headers. */
 export const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry')
 
-/** Certificates as PEM; others than these are then not trusted. */
+/** Certificates as PEM. Only these are then trusted. */
 export function certificates(description: string) {
   return z
     .string()
@@ -64,7 +64,7 @@ export function whole(description: string, range: Range = {}) {
 
 const milliseconds: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A length of time such as `250ms`, `30s`, `15m`, `12h` or `7d`; becomes milliseconds. `orElse`: what its place takes beside one. */
+/** A length of time such as `250ms`, `30s`, `15m`, `12h` or `7d`; becomes milliseconds. `orElse`: for messages, what else is accepted. */
 export function duration(description: string, max = longestTimer, orElse = '') {
   const kind = `a length of time with its unit, such as 250ms, 30s, 15m, 12h or 7d${orElse}`
   return quantity(description, kind, milliseconds, max, `is too long: at most ${Math.floor(max / milliseconds.d)}d`)
@@ -137,7 +137,7 @@ export function encoding(description: string) {
   })
 }
 
-/** For `superRefine`: a check by what says what is wrong with a text, or null. */
+/** For `superRefine`: a check by a function that says what is wrong with a text, or null. */
 export function judgedBy(problemOf: (value: string) => string | null) {
   return (value: string, context: z.RefinementCtx): void => {
     const message = problemOf(value)

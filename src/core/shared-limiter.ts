@@ -1,27 +1,27 @@
 /**
- * The limiter of a service that several processes call: each keeps its own line, and all take their slots from one pace. A call
- * goes out at its slot, or takes another one: what comes late would crowd the slots of others.
+ * The limiter of a service that several processes call. Each keeps its own line, and all take slots from one pace. A call goes out at
+ * its slot, or takes another one: a late call would crowd the slots of others.
  */
 import { Limiter, TooLongPause, ready } from './limiter.ts'
 import type { CallLimiter, Lane } from './limiter.ts'
 import type { Clock } from './machine.ts'
 
-/** What all processes that call a service have in common. */
+/** The pace of a service, which all processes share. */
 export interface Pace {
   /**
-   * Gives so many slots to calls at a rate, which is less after `slowDown`. `wait`: milliseconds from when it was asked to the
-   * first of them; `gap`: to the next one; `paused`: until the end of a pause of the whole service, which they come after.
+   * Reserves so many slots at a rate, or a lower one after `slowDown`. All in milliseconds: `wait` from the question to the first
+   * slot; `gap` from one slot to the next; `paused` until a pause of the whole service ends, after which the slots come.
    */
   ask(calls: number, rate: number): Promise<{ wait: number; gap: number; paused: number }>
   /** Gives no slots for so many milliseconds. */
   pause(milliseconds: number): Promise<void>
-  /** Halves the rate, unless that was done since a call so many milliseconds ago was sent. */
+  /** Halves the rate, unless that was done within the last `ago` milliseconds, since the call was sent. */
   slowDown(ago: number, rate: number): Promise<void>
 }
 
 /** How late after its slot a call may go out, in milliseconds. The pace leaves as much room in each second. */
 export const mostLate = 50
-/** Slots that may be missed in a row: a database that is further away can't tell the time better. */
+/** How many slots a call may miss in a row. A database that is too far away for that can't pace calls more exactly. */
 const mostMissed = 3
 interface Asking {
   resolve(slot: { at: number }): void
@@ -44,7 +44,7 @@ export class SharedLimiter implements CallLimiter {
     this.#own = new Limiter(clock, rate)
   }
 
-  /** As that of a process alone; rejects with what the pace throws as well. */
+  /** Like `Limiter.take`; rejects also with what the pace throws. */
   async take(
     lane: Lane,
     signal?: AbortSignal,
@@ -59,7 +59,7 @@ export class SharedLimiter implements CallLimiter {
         if (this.paused(lane) > patience) throw new TooLongPause()
         if (prepare !== null && at > readyAt + ready.for) {
           await this.#sleepUntil(at - ready.ahead, signal)
-          // From its begin: the process may be frozen meanwhile.
+          // From the beginning, as the process may be frozen meanwhile.
           readyAt = this.#clock.now()
           await prepare()
         }
@@ -100,7 +100,7 @@ export class SharedLimiter implements CallLimiter {
     this.#own.retune(rate)
   }
 
-  /** What can't be told is found out again by the next call. */
+  /** Tells the pace something. If that fails, the next call finds it out again. */
   #tell(what: (pace: Pace) => Promise<void>): void {
     if (this.#rate === Infinity) return
     void this.#pace()
@@ -116,7 +116,7 @@ export class SharedLimiter implements CallLimiter {
     })
   }
 
-  /** All calls that ask while an answer is under way ask together for the next one. */
+  /** Asks for slots. Calls that come while an answer is under way share the next question. */
   async #ask(): Promise<void> {
     this.#isAsking = true
     while (this.#asking.length > 0) {

@@ -2,9 +2,8 @@
 import Database from 'better-sqlite3'
 
 /**
- * Opens a database that trusts nothing which is written in its file: a CHECK, a default, an index or a view that names a
- * function that could do harm fails instead of calling it. `path` may be a database's bytes, for one in memory. Throws what
- * SQLite throws.
+ * Opens a database and trusts nothing in its file: a CHECK, a default, an index or a view that names a function that could do harm
+ * fails instead of calling it. `path` may be a database's bytes, for one in memory. Throws what SQLite throws.
  */
 export function openDatabase(path: string | Buffer, options: Database.Options = {}): Database.Database {
   const database = new Database(path, options)

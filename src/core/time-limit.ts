@@ -1,4 +1,4 @@
-/** Work on bytes from outside that may not keep the process from its signals, its health and its other feeds. */
+/** Keeps work on bytes from outside from blocking the process: its signals, its health check and its other feeds. */
 import { Script, createContext } from 'node:vm'
 import type { Context } from 'node:vm'
 import type { Clock } from './machine.ts'
@@ -25,7 +25,7 @@ export function withinTime<Result>(milliseconds: number, work: () => Result): Re
   try {
     script.runInContext(context, { timeout: milliseconds })
   } catch (error) {
-    // Its error is of the context of the script, and so none of this one's.
+    // The error comes from the script's context, so it is no instance of this context's classes.
     const isOver = typeof error === 'object' && error !== null && Reflect.get(error, 'code') === over
     if (isOver) throw new TimeLimitError(`it took longer than ${milliseconds} ms`)
     throw error
@@ -35,14 +35,14 @@ export function withinTime<Result>(milliseconds: number, work: () => Result): Re
   return result!.of
 }
 
-/** Work on the event loop for longer than this, in milliseconds, lets others wait. */
+/** Milliseconds. Work that keeps the event loop for longer makes others wait. */
 const longestTurn = 50
 
-/** Lets others have the event loop where this has had it for long, by this clock: to be asked often. */
+/** Gives a function, to be called often, that lets others have the event loop once this work has had it for long. */
 export function turns(clock: Clock): () => Promise<void> {
   let since = clock.now()
   return async () => {
-    // Set back, the clock would say for long that no time has passed.
+    // A clock that was set back would say for long that no time has passed.
     const passed = clock.now() - since
     if (passed >= 0 && passed < longestTurn) return
     await clock.sleep(0)

@@ -1,12 +1,12 @@
-/** Turns that come once in a while, at an instant that a name decides, so that not all come at once. */
+/** Turns that come at regular times, each at an instant that its key decides, so that not all come at once. */
 
-/** The first turn of `key` after `at`, of those that come every so many milliseconds. */
+/** The first turn of `key` after `at`, if one comes every so many milliseconds. */
 export function nextTurn(key: string, at: number, every: number): number {
   const offset = Math.floor(shareOf(key) * every)
   return (Math.floor((at - offset) / every) + 1) * every + offset
 }
 
-/** A share from 0 up to, but not including, 1 that the key decides: equally spread, and the same each time. */
+/** A share in [0, 1) that the key decides: evenly spread, and always the same. */
 function shareOf(key: string): number {
   let high = 0xdeadbeef
   let low = 0x41c6ce57

@@ -1,9 +1,9 @@
 /** Clock and calendar of an IANA time zone; instants are milliseconds since the epoch. */
 
-/** UTC is told without `Intl`: its first formatter takes longer than most commands do with everything else. */
+/** UTC needs no `Intl`, whose first formatter takes longer than all else in most commands. */
 const isUtc = (timezone: string, instant: number): boolean => timezone === 'UTC' && Math.abs(instant) <= 8.64e15
 
-/** A formatter for each zone, made once: making one takes as long as many uses of it. */
+/** Keeps a formatter for each zone: making one takes as long as many uses of it. */
 function perZone(locale: string, options: Intl.DateTimeFormatOptions): (timezone: string) => Intl.DateTimeFormat {
   const made = new Map<string, Intl.DateTimeFormat>()
   return (timezone) => {
@@ -33,7 +33,7 @@ export function offsetAt(instant: number, timezone: string): number {
   return Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute) - Math.floor(instant / 60_000) * 60_000
 }
 
-/** The instant at which the clocks of a zone show what those of UTC show at `shown`. Throws `RangeError` for an unknown zone. */
+/** The instant at which the clocks of a zone show what UTC shows at `shown`. Throws `RangeError` for an unknown zone. */
 export function instantShown(shown: number, timezone: string): number {
   // The first guess may lie on the other side of a clock change; the second is right.
   return shown - offsetAt(shown - offsetAt(shown, timezone), timezone)

@@ -24,8 +24,8 @@ import { dueTimes } from './schedule.ts'
 import type { DueTimes, Schedule } from './schedule.ts'
 
 /**
- * Runs each feed on its schedule until stopped; then it completes calls in flight and starts nothing new. Throws `UserError`
- * where another daemon has the store. `alongside` is begun once this one has it, and closed in the end. `workers`: runs at once.
+ * Runs each feed on its schedule until stopped; then completes calls in flight and starts nothing new. Throws `UserError` if another
+ * daemon has the store. `alongside` is started once this one has the store, and closed at the end. `workers`: runs at a time.
  */
 export async function runDaemon(
   app: App,
@@ -86,7 +86,7 @@ async function keepTime(
   log.info('daemon stopped')
 }
 
-/** Runs that this process carries out itself, so many at once and more that take long, each when it is due. */
+/** Carries due runs out in this process: a limited number at a time, and some more that take long. */
 function ownRuns(
   app: App,
   most: number,
@@ -131,16 +131,16 @@ function ownRuns(
   }
 }
 
-/** How soon a changed file of the configuration is looked at again, in milliseconds. */
+/** Milliseconds until a changed configuration file is looked at again. */
 const lookAgain = 2500
 
-/** What the daemon has against a configuration. */
+/** Problems of a configuration that only a daemon has. */
 function withoutSchedule({ feeds }: Config): string[] {
   if (feeds.some(({ schedule }) => schedule !== null)) return []
   return ['no feed has a schedule. Add e.g. schedule: "*/30 * * * *" under feeds.NAME']
 }
 
-/** The feeds to watch under a new configuration. One whose times and chatbot are as they were goes on as it was. */
+/** The feeds to watch under a new configuration. A feed with the same times and chatbot goes on as before. */
 async function watchedAfter(app: App, before: readonly Watched[]): Promise<Watched[]> {
   const after: Watched[] = []
   for (const feed of app.config.feeds) {
@@ -155,10 +155,10 @@ async function watchedAfter(app: App, before: readonly Watched[]): Promise<Watch
 
 const longestBack = 60_000
 
-/** Milliseconds between two looks for a store that is away. */
+/** Milliseconds between two tries to reach a store that is away. */
 const storeLook = 10_000
 
-/** A store on another machine may come up after the daemon. Throws what else keeps it from being used. */
+/** Waits for a store on another machine, which may come up after the daemon. Throws any other problem of the store. */
 async function waitForStore(app: App, signal: AbortSignal, beat: () => void): Promise<void> {
   const { clock, log } = app.runtime
   for (let told = ''; !signal.aborted;) {
@@ -208,8 +208,8 @@ async function waitOut(app: App, starts: number, signal: AbortSignal, beat: () =
 }
 
 /**
- * The daemon's right to its store, and its two signs of life: beside the store for `status --ready`, and where the
- * configuration's path alone leads for `status --health`. A volume that can't be written to ends no run.
+ * The daemon's right to its store, and its two signs of life: one beside the store for `status --ready`, and one that the path of the
+ * configuration alone leads to, for `status --health`. If a volume can't be written to, runs go on.
  */
 function signsOfLife(app: App) {
   const { clock, log } = app.runtime
@@ -279,7 +279,7 @@ class Watched {
       const lastSuccess = await this.#app.store().runs.lastSuccess(this.name)
       return lastSuccess === null || this.times.within(lastSuccess, now)
     } catch (error) {
-      // Its run says what is the matter.
+      // Its run will tell what is wrong.
       if (error instanceof StoreAwayError) return true
       throw error
     }
@@ -293,7 +293,7 @@ class Watched {
     return due > 0
   }
 
-  /** Counts them anew from the store, as others may have carried them out, and says it where there are too many. */
+  /** Counts the due runs anew from the store, as other processes may have carried some out. Warns if there are too many. */
   async weigh(now: number): Promise<void> {
     const before = this.#dueSinceGood
     const good = await this.#lastGood()
@@ -310,7 +310,7 @@ class Watched {
     this.#app.tell(this.#feed(), { isStale: this.#dueSinceGood >= staleAfter })
   }
 
-  /** One run. The result is logged, and the daemon goes on. Gives whether the run came to its end, told to stop or not. */
+  /** One run. Its result is logged, and the daemon goes on. Gives whether the run came to its end, even if told to stop. */
   async run(signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false
     const { log } = this.#app.runtime
@@ -341,28 +341,28 @@ class Watched {
       const good = await this.#lastGood()
       if (good !== null && good >= report.startedAt) this.#sayFresh()
     } catch (error) {
-      // Before a run is one, as where the disk of the scratch files is full, it can fail without a report.
+      // A run can fail before it has a report, as when the disk of the scratch files is full.
       const said = error instanceof UserError ? runFailed : 'run failed with a defect'
       log.error({ feed: this.name, error: messageOf(error) }, said)
     }
     return isThrough
   }
 
-  /** Whether it stands for a feed as it is configured now. */
+  /** Whether it is for the feed as configured now. */
   isFor({ name, chatbot, schedule, timezone }: FeedConfig): boolean {
     const { expression, timezone: zone } = this.#schedule
     return name === this.name && chatbot === this.chatbot && schedule === expression && timezone === zone
   }
 
-  /** Whether another stands for the same feed of the same chatbot, on whatever schedule. */
+  /** Whether another one is for the same feed of the same chatbot, on whatever schedule. */
   readonly isLike = ({ name, chatbot }: Watched): boolean => name === this.name && chatbot === this.chatbot
 
   #feed(): FeedConfig {
-    // One that is no longer configured finishes its run as what it was.
+    // A feed that is no longer configured finishes its run as it was.
     return (this.#latest = this.#app.config.feeds.find(({ name }) => name === this.name) ?? this.#latest)
   }
 
-  /** Secrets may change while the daemon runs; one that can't be read stays as it was. */
+  /** Reads secrets again, which may change while the daemon runs. One that can't be read stays as it was. */
   #refresh(): void {
     const { log } = this.#app.runtime
     try {
@@ -409,7 +409,7 @@ class Watched {
   }
 }
 
-/** Whether a run came to something worse than the one before, or has more of what is wrong. */
+/** Whether a run ended worse than the one before, or with more of the same trouble. */
 function isWorse({ result, counts, applied }: Report, before: RunRecord | null): boolean {
   const { counts: earlier = {}, outcomes = {} } = JSON.parse(before?.figures ?? '{}') as Record<
     'counts' | 'outcomes',
@@ -426,9 +426,9 @@ function isWorse({ result, counts, applied }: Report, before: RunRecord | null):
 const severity: readonly RunResult[] = ['ok', 'changes', 'partial', 'held', 'failed']
 
 /**
- * So many runs at once: each takes three to four megabytes, and 200 at once took 890 MB. Those that wait are served in the order
- * they came, so that no feed starves. A run that takes longer than `patience` milliseconds, as of a chatbot that hangs or of a
- * first load, gives its place to the next: beside the places there may be so many `long` ones.
+ * How many runs go on at a time. Each takes three to four megabytes, and 200 at once took 890 MB. Waiting runs are served in the
+ * order they came, so that no feed starves. A run that takes longer than `patience` milliseconds, as a first load or of a chatbot
+ * that hangs, gives its place to the next one; up to `long` such runs go on beside the places.
  */
 const atOnce = { places: 32, long: 64, patience: 60_000 }
 

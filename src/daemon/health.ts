@@ -3,7 +3,7 @@ import { minuteIn } from '../core/zone.ts'
 import { dueTimes } from './schedule.ts'
 import type { Schedule } from './schedule.ts'
 
-/** A feed is stale once so many runs were due since the last good one. */
+/** A feed is stale once this many runs were due since the last good one. */
 export const staleAfter = 3
 
 /** Why a feed is stale, as a sentence; null: it is not. */

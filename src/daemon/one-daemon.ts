@@ -1,4 +1,4 @@
-/** One daemon a store: a second one is told at once who has it, and does not wait until their runs meet. */
+/** Sees to it that a store has one daemon. A second one is told at once who has the store, and not only when their runs meet. */
 import { lstatSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
@@ -7,7 +7,7 @@ import { makeFolder } from '../store/file.ts'
 import { takeLock } from '../store/lock.ts'
 import { isFresh } from '../../bin/heartbeat.mjs'
 
-/** Beside the store; its text says whose it is, its time when that daemon was seen last. */
+/** The note beside the store. Its text says which daemon wrote it, and the file's time when. */
 const noteOf = (beside: string): string => `${beside}.alive`
 
 export interface OneDaemon {
@@ -17,8 +17,8 @@ export interface OneDaemon {
 }
 
 /**
- * Takes the right to run the daemon of a store, which the system takes back when the process dies. Throws `UserError` where
- * another one has it, and what the system throws where the folder can't be written to.
+ * Takes the right to run the daemon of a store. The system frees it when the process dies. Throws `UserError` if another process has
+ * it, and what the system throws if the folder can't be written to.
  */
 export function beTheOne(beside: string, now: number): OneDaemon {
   makeFolder(dirname(beside))

@@ -1,17 +1,17 @@
-/** When the configuration is read again: at SIGHUP, and when its file has changed and is not being written any more. */
+/** Reads the configuration again at SIGHUP, and when its file has changed and has settled. */
 import type { App } from '../app/app.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../core/errors.ts'
 import type { Clock } from '../core/machine.ts'
 
-/** After a reload so many milliseconds pass before the next: signals that come by the dozen are one wish. */
+/** Least milliseconds between two reloads: a dozen signals are one wish. */
 const restAfter = 1000
-/** A file that stayed as it is for so long, in milliseconds, is taken for settled. */
+/** Milliseconds without a change after which a file counts as settled. */
 const settledAfter = 2000
 
 export type Hangup = ReturnType<typeof createHangup>
 
-/** Hears SIGHUP from the start of the process on; however often it came, it is one wish. */
+/** Notes SIGHUP from the start of the process on. However often it came, it is one wish. */
 export function createHangup() {
   let isWanted = false
   let wake: (() => void) | null = null
@@ -37,10 +37,10 @@ export function createHangup() {
   }
 }
 
-/** Reads the configuration of an app again when it should be. `problemsOf`: what the daemon has against a new one; `signal` stops it. */
+/** Reloads an app's configuration when it is time. `problemsOf`: problems that only a daemon has with a new one. `signal` stops it. */
 export function createReloads(app: App, hangup: Hangup, problemsOf: (fresh: Config) => string[], signal: AbortSignal) {
   const { clock, log } = app.runtime
-  /** What the file held when it was last taken or refused, so that nothing is said twice. */
+  /** The file's text when it was last taken or refused, so that nothing is told twice. */
   let judged: string | null = app.configText().read
   let changed: { text: string | null; since: number } | null = null
 
@@ -49,7 +49,7 @@ export function createReloads(app: App, hangup: Hangup, problemsOf: (fresh: Conf
     const { now: text } = app.configText()
     if (text === judged) changed = null
     else if (changed === null || changed.text !== text) changed = { text, since: now }
-    // Time that goes backwards is no reason to wait for ever.
+    // Without the second part a clock that was set back would make this wait for ever.
     return changed !== null && (now - changed.since >= settledAfter || now < changed.since)
   }
 

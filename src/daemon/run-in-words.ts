@@ -1,4 +1,4 @@
-/** Runs on record and under way, as `status` and `runs` tell them. */
+/** Tells of runs on record and under way, for `status` and `runs`. */
 import { hostname } from 'node:os'
 import { printable, shorten } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
@@ -42,7 +42,7 @@ const names = {
 const others = { hold: 'kept back', reject: 'rejected', unchanged: 'unchanged' }
 
 /**
- * "2 created, 218 unchanged" of the figures of a run or, where not all was carried out, "planned 2 creates; done 1, failed 1; 218
+ * From a run's figures: "2 created, 218 unchanged" or, if not all was carried out, "planned 2 creates; done 1, failed 1; 218
  * unchanged"; '': they tell nothing.
  */
 export function countsInWords(figures: string): string {
@@ -51,7 +51,7 @@ export function countsInWords(figures: string): string {
     Object.entries(words).flatMap(([kind, word]) => ((counts[kind] ?? 0) > 0 ? [[counts[kind], word]] : []))
   const plan = some(names)
   const rest = some(others).map(([count, word]) => `${count} ${word}`)
-  // Of a run of an older version it is not known what came of it.
+  // An older version's run did not note its outcomes.
   if (outcomes === undefined || outcomes['done'] >= plan.reduce((sum, [count]) => sum + count, 0))
     return [...plan.map(([count, [, did]]) => `${count} ${did}`), ...rest].join(', ')
   const results = ['done', 'failed', 'unknown', 'skipped'].filter((name) => name === 'done' || outcomes[name] > 0)
@@ -64,7 +64,7 @@ export function countsInWords(figures: string): string {
 
 type Figures = Record<string, number>
 
-/** What failed first, and how much did, of the figures of a run. */
+/** From a run's figures: the first failures, and how many there were. */
 export function failuresIn(figures: string): { failures: Failure[]; count: number } {
   const { failures = [], outcomes } = JSON.parse(figures) as {
     failures?: Failure[]
@@ -78,12 +78,12 @@ export function failureInWords({ mlsNumber, kind, result, error }: Failure): str
   return `${kind} ${printable(mlsNumber)} ${result}: ${shorten(printable(error ?? 'no message'), 500)}`
 }
 
-/** A run on another machine of which nothing was heard for so long, in milliseconds, is taken for dead. */
+/** Milliseconds of silence after which a run on another machine is taken for dead. */
 const silentAfter = 5 * 60_000
 
 /**
- * Whether the process of a run is gone. One on this machine can be asked; of one in another container there is only when
- * something was last heard of it.
+ * Whether the process of a run is gone. One on this machine can be asked about; for one in another container there is only the time
+ * when it was last heard of.
  */
 export function isGone({ process: id, host, seenAt }: RunUnderWay, now: number): boolean {
   if (host !== hostname()) return now - seenAt > silentAfter

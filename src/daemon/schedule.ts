@@ -14,7 +14,7 @@ export interface Schedule {
   timezone: string
 }
 
-/** The times of one schedule; all in milliseconds. */
+/** The due times of one schedule, in milliseconds since the epoch. */
 export type DueTimes = ReturnType<typeof timesOf>
 
 const minute = 60_000
@@ -29,7 +29,7 @@ const longestBack = 3 * 60 * minute
 const mostKnown = 1000
 const schedules = new Map<string, DueTimes>()
 
-/** Of many feeds with one schedule, the first works it out for all. */
+/** The due times of a schedule, worked out once for all feeds that have it. */
 export function dueTimes(schedule: Schedule): DueTimes {
   const key = `${schedule.timezone} ${schedule.expression}`
   let times = schedules.get(key)
@@ -58,7 +58,7 @@ function timesOf({ expression, timezone }: Schedule) {
     return false
   }
 
-  /** A minute before which none is due, from `at` on: no change of a zone's time makes these 20 hours end two days later. */
+  /** Skips, from `at` on, to a minute before which none is due. Its steps of 20 hours never miss a day, whatever a zone's clocks do. */
   function skip(at: number, to: number): number {
     let from = at
     while (from <= to && !matchesDay(wall(from)) && !matchesDay(wall(from) + day)) from += 20 * 60 * minute
@@ -90,7 +90,7 @@ function timesOf({ expression, timezone }: Schedule) {
   return {
     count,
     next,
-    /** Whether one does. */
+    /** Whether one does so. */
     within: (from: number, to: number): boolean => count(from, to, 1) > 0,
     /** The expression has seconds, so checking once a minute is not enough. */
     bySecond: seconds.some((second) => second !== 0),
@@ -117,7 +117,7 @@ function matcher(expression: string) {
   return { matches, matchesDay }
 }
 
-/** What is known of each zone's offsets, by the quarter of an hour. */
+/** For each zone, the known offsets by quarter of an hour. */
 const zones = new Map<string, Map<number, number>>()
 
 /** How far a zone is ahead of UTC at an instant. Zones only change at a quarter of an hour. */

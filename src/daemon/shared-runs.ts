@@ -1,22 +1,22 @@
 /**
- * Runs that whichever daemon on the store is free carries out: each process plans when every feed runs next, and takes what
- * is due. A run ends with the plan of the next one, so that a slow run is not queued behind itself.
+ * Runs that any free daemon on the store carries out. Each process plans when every feed runs next, and takes what is due. A run's end
+ * plans the next one, so that a slow run is never queued behind itself.
  */
 import type { App } from '../app/app.ts'
 import { StoreError, messageOf } from '../core/errors.ts'
 import type { PlannedRun, Queue } from '../store/queue.ts'
 import type { DueTimes } from './schedule.ts'
 
-/** Who carries the runs of the daemon out, and when. Times are milliseconds since the epoch. */
+/** How a daemon's runs are carried out. Times are milliseconds since the epoch. */
 export interface DaemonRuns<Feed> {
   begin(): Promise<void>
-  /** From time to time. */
+  /** Called from time to time. */
   look(now: number): Promise<void>
-  /** Other feeds are watched than `before`. */
+  /** Called when the watched feeds are no longer `before`. */
   changed(before: readonly Feed[], now: number): Promise<void>
   /** Whether a look once a second is needed. */
   bySecond(): boolean
-  /** After the daemon was told to stop: until runs under way have ended. */
+  /** Called after the daemon was told to stop. Resolves once runs under way have ended. */
   end(): Promise<void>
 }
 
@@ -25,22 +25,22 @@ interface Feed {
   readonly chatbot: string
   readonly times: DueTimes
   isOverdue(now: number): Promise<boolean>
-  /** Gives whether it came to its end: not where it failed, or was told to stop before. */
+  /** Gives whether the run came to its end: false if it failed, or was told to stop before. */
   run(signal: AbortSignal): Promise<boolean>
   weigh(now: number): Promise<void>
   remind(): void
 }
 
-/** How often people may be reminded of what goes on, in milliseconds: a feed's next run may be a week away. */
+/** How often people may be reminded of trouble that lasts, in milliseconds: a feed's next run may be a week away. */
 export const remindEvery = 3_600_000
 
 export const runSkipped =
   'run skipped: the last run of this feed has not finished; set a longer `schedule` if this repeats'
 
-/** Milliseconds between two looks whether the run of a feed is missing, as where a daemon that does not know it had it. */
+/** Milliseconds between two looks for missing runs of feeds, as when a daemon that does not know the feed took one. */
 const planEvery = 60_000
 
-/** Reminds people of all feeds, in one of the processes; no feed has that name. */
+/** The job that reminds people of all feeds, in one of the processes. No feed has that name. */
 const everybody = '*'
 
 export function sharedRuns(
@@ -106,13 +106,13 @@ export function sharedRuns(
   async function carryOut(name: string, due: number): Promise<PlannedRun | null> {
     if (name === everybody) return remind()
     const like = (feed: Feed): boolean => feed.name === name
-    // Another daemon may know it, and plans it again.
+    // Another daemon may know this feed, and plan it again.
     const feed = watched().find(like)
     if (feed === undefined) return null
     const begun = clock.now()
     const isThrough = await feed.run(signal)
     const now = Math.max(clock.now(), due)
-    // What was not begun or not ended, another process goes on with.
+    // Another process takes over what was not begun or not ended.
     if (signal.aborted && !isThrough) return { name, chatbot: feed.chatbot, at: now }
     await weigh(feed)
     const { chatbot, times } = watched().find(like) ?? feed

@@ -1,4 +1,4 @@
-/** How feeds are and what is wrong with them, as `status`, the pages and whatever alerts tell it. */
+/** How feeds are and what is wrong with them, for `status`, the pages and alerts. */
 import type { App } from '../app/app.ts'
 import {
   byListing,
@@ -59,7 +59,7 @@ export async function readinessOf(app: App, store: StoreReader, feeds: readonly 
   return problems
 }
 
-/** Holds that are read to tell of them; beyond that they are counted. */
+/** How many holds are read to tell of them. The rest is counted. */
 const mostRead = 5000
 
 async function waitingInWords({ holds, runs }: StoreReader, feed: FeedConfig, now: number): Promise<string[]> {
@@ -83,7 +83,7 @@ async function staleOf(app: App, store: StoreReader, feed: FeedConfig): Promise<
   return staleness({ expression: schedule, timezone }, good, app.runtime.clock.now())
 }
 
-/** Plain data for programs, and in words. */
+/** The state of a feed, as plain data and in words. */
 export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
   const { name, chatbot } = feed
   const now = app.runtime.clock.now()
@@ -91,7 +91,7 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
   const iso = (at: number): string => new Date(at).toISOString()
   const held = await holds.held(name, now)
   const heldEntry = (some: [Held, ...Held[]]) => {
-    // Beside what the guard holds of it an incomplete delivery adds why it does nothing.
+    // If the guard holds something of the listing, that is told, and not why an incomplete delivery does nothing.
     const { mlsNumber, part, why } = some.find((one) => one.part !== null) ?? some[0]
     const kind = part?.split(' ')[0] ?? null
     const since = sinceOf(some)
@@ -123,7 +123,7 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
       run: lastRun.number,
       inWords: endOf(lastRun, timezone),
       counts: countsInWords(lastRun.figures),
-      /** What was tried and not carried out, or nobody knows: the first few, and how many there are. */
+      /** Changes that failed, or of which nobody knows: the first few, and how many there are. */
       failures,
       failed,
       command: lastRun.command,
@@ -133,14 +133,14 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
       interrupted: lastRun.interrupted,
       error: lastRun.error,
     },
-    /** How often the service's list is read whole; when it was and is next, where not every run reads it. */
+    /** How often the service's whole list is read; if not by every run, also when it was last and is next. */
     list: listOf(feed, lastRun),
     lastSuccess: lastSuccess === null ? null : iso(lastSuccess),
     /** Seconds since the last run that was not a failure; null: never. */
     age: lastSuccess === null ? null : Math.floor((now - lastSuccess) / 1000),
     /** What is wrong with the freshness of a feed with a schedule; null: nothing. */
     stale: await staleOf(app, store, feed),
-    /** Once for each listing, however much of it is held. */
+    /** One entry for each listing, however much of it is held. */
     held: byListing(held).map(heldEntry),
     /** What a person may let through, by what holds it, in words. */
     heldByRule: Array.from(byRule(open), ([rules, some]) => groupInWords(rules, some, feed, now)),
@@ -157,7 +157,7 @@ function listOf(feed: FeedConfig, lastRun: NumberedRun | null) {
     every: listsInWords(feed),
     readAt: observed && new Date(observed.at).toISOString(),
     nextAt: observed && new Date(observed.next).toISOString(),
-    // That every run reads it is news for nobody.
+    // Not told if every run reads it.
     inWords:
       feed.observe || observed
         ? `the service's list is read whole ${listsInWords(feed)}${text === '' ? '' : `; ${text}`}`
@@ -165,7 +165,7 @@ function listOf(feed: FeedConfig, lastRun: NumberedRun | null) {
   }
 }
 
-/** Each time that somebody approved something that no run has carried out yet. */
+/** Approvals that no run has carried out yet, one for each time that somebody approved. */
 function approvalsOf(held: readonly Held[], timezone: string) {
   const groups = Map.groupBy(
     held.filter(({ decision }) => decision?.is === 'approved'),
