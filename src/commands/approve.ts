@@ -14,14 +14,14 @@ import { chosenFeeds, confirmed, wantsMore, withApp } from './command.ts'
 
 const nothingHeld = 'the guard holds nothing that could be approved'
 
-/** Homes on a page of a terminal, and those of a rule that are shown elsewhere. */
+/** Homes on one page of a terminal; elsewhere, most homes shown for a rule. */
 const pageLines = 20
 const mostElsewhere = 500
 
 /**
- * `approve`: shows what the guard holds now and lets exactly that through, once; `--refuse` keeps it held until the feed
- * says otherwise; `--revoke` takes back either. `ask` puts the question, `more` asks for the next page. Throws where something else is held by the time of
- * the answer, or somebody else has decided: then that is shown, and nothing is decided.
+ * `approve`: shows what the guard holds now and lets exactly that through, once. `--refuse` keeps it held until the feed says
+ * otherwise; `--revoke` takes back either. `ask` asks for the decision, `more` for the next page. If other changes are held by the
+ * time of the answer, or somebody else has decided, it shows that and throws, and nothing is decided.
  */
 export function approveCommand(
   context: CommandContext,
@@ -41,7 +41,7 @@ export function approveCommand(
     const say = (text: string): void => write(`${feed.name}: ${text}\n`)
     const { holds, runs } = app.store()
     const now = app.runtime.clock.now()
-    /** What was done, in words, too, and until when an approval lasts. */
+    /** The JSON document: what was done, also in words, and until when an approval lasts. */
     const document = async (
       decision: 'approved' | 'refused' | 'revoked' | null,
       changes: number,
@@ -63,7 +63,7 @@ export function approveCommand(
       return exitStatus.right
     }
     const reader = { locale: app.config.locale, timezone: feed.timezone }
-    /** Page by page where somebody reads along, who may go to the question at any time. */
+    /** Shows homes page by page to a reader, who may go on to the question at any time. */
     const showHomes = async (all: readonly Approvable[]): Promise<void> => {
       const group = byListing(all)
       const pages = people.isTTY && !options.yes
@@ -119,7 +119,7 @@ export function approveCommand(
   })
 }
 
-/** Until when an approval of now lasts, and what to do where no run by the clock comes in time. */
+/** Until when an approval given now lasts, and what to do if no scheduled run comes in time. */
 function lastOf({ name, schedule, timezone }: FeedConfig, now: number): string {
   const until = now + approvalLasts
   const isLate = schedule !== null && (dueTimes({ expression: schedule, timezone }).next(now) ?? Infinity) >= until
@@ -134,7 +134,7 @@ function entryOf({ mlsNumber, part, why, rules, since, home }: Approvable) {
   return { mlsNumber, part, why, rules, since: at, address, city, saleType, currency, price }
 }
 
-/** Who is at it: the user's name, else the uid, as a container's user may have no name, else "unknown". */
+/** Who decides: the user's name, else the uid (in a container the user may have no name), else "unknown". */
 function whoIsIt(): string {
   try {
     return userInfo().username

@@ -23,7 +23,7 @@ interface Told {
   at: string
   session: number
   question: string
-  /** null: none came. */
+  /** null: none. */
   answer: string | null
   noAnswer: boolean
   /** null: the service doesn't say. */
@@ -47,7 +47,7 @@ export function askCommand(context: CommandContext, text: string | undefined, op
     const [feed] = chosenFeeds(app.config, [options.feed])
     const { out, err } = app.doors
     const { clock } = app.runtime
-    // One attempt: a 429 is often the chatbot's own word to its visitor, and a message sent twice is counted twice.
+    // One attempt: a 429 is often meant for the chatbot's visitor, and a message sent twice is counted twice.
     const client = await app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
     const transcript = openTranscript(options.transcript, app.doors)
     const answers: Told[] = []
@@ -179,7 +179,7 @@ async function chat(
 /** Hears an answer as it comes. */
 interface Listener {
   piece(text: string): void
-  /** The whole answer, where it is not what its pieces said. */
+  /** Called with the whole answer, if it differs from its pieces. */
   differs(whole: string): void
 }
 

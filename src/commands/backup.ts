@@ -7,7 +7,7 @@ import { exitStatus } from '../core/exit.ts'
 import { printable } from '../core/text.ts'
 import { withApp } from './command.ts'
 
-/** `backup FILE`: a whole copy of the store, also while the daemon is at work; says how it is put back. */
+/** `backup FILE`: makes a whole copy of the store, also while the daemon is at work, and tells how to put it back. */
 export function backupCommand(context: CommandContext, file: string): Promise<number> {
   return withApp(openApp(context), async (app) => {
     const { store } = app.config

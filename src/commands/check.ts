@@ -14,8 +14,8 @@ import { checkPage } from '../pages/check.ts'
 import { chosenFeeds, withApp } from './command.ts'
 
 /**
- * `check`: whether a daemon would run with this configuration, each thing tried out without a trace. All that is wrong is
- * named at once, with what to do. The exit status is 78 for a wrong configuration, else 1 where anything is wrong.
+ * `check`: tries out, without a trace, whether a daemon would run with this configuration. Tells all that is wrong at once, with what
+ * to do. The exit status is 78 for a wrong configuration, else 1 if anything is wrong.
  */
 export async function checkCommand(
   context: CommandContext,

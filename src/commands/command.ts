@@ -18,7 +18,7 @@ export function chosenFeeds(config: Config, names: readonly string[]): Config['f
   })
 }
 
-/** Throws what a store rejects with that the configuration names wrongly, as with another password: that is no feed's failure. */
+/** Throws the store's error if the configuration names it wrongly, as with a wrong password: that is no failure of a feed. */
 export async function assertNamedRightly(store: () => StoreReader): Promise<void> {
   try {
     await store().runs.starts()

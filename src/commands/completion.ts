@@ -1,6 +1,6 @@
 /** Shell completion, made from the commands themselves, so that it never lacks one. */
 
-/** A command as it is offered. */
+/** A command as completion offers it. */
 export interface Offered {
   readonly name: string
   readonly description: string
@@ -15,7 +15,7 @@ export interface Offered {
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-/** The script that a shell loads; `commands`: all of them, the first being what stands before any command. */
+/** The script that a shell loads. `program`: what stands before any command. */
 export function completionFor(shell: Shell, program: Offered, commands: readonly Offered[]): string {
   return { bash, zsh, fish }[shell](program, commands)
 }

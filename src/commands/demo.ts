@@ -16,13 +16,13 @@ import { withApp } from './command.ts'
 const feed = 'cedar-valley'
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/demo/${name}`, import.meta.url))
 
-/** Where the demo's homes are from. */
+/** Where the demo's homes come from. */
 interface Source {
-  /** Of the feed, in YAML. */
+  /** Settings of the feed, in YAML. */
   settings: string
   /** What it is, as a sentence. */
   title: string
-  /** What becomes of it between two runs, as a sentence. */
+  /** How it changes between two runs, as a sentence. */
   change: string
   next(): void
   close(): Promise<void>

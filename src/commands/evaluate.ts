@@ -51,7 +51,7 @@ export function evaluateCommand(context: CommandContext, file: string, options: 
     const listings = await confirmed(app, feed, [...named, ...others])
     const cases = casesOf(questions, listings, others)
     const transcript = openTranscript(options.transcript, app.doors)
-    // A question asked again would be counted again, and its answer be another one's.
+    // One attempt: a question asked again would be counted again, and its answer may belong to the first one.
     const client = await app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
     try {
       const evaluation = await evaluate(cases, {

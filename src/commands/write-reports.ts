@@ -5,7 +5,7 @@ import { UsageError } from '../core/errors.ts'
 import { printable } from '../core/text.ts'
 import type { FormOptions } from '../report/report.ts'
 
-/** What commands that write reports are told by options. */
+/** Options of commands that write reports. */
 export interface ReportOptions {
   format: string
   out?: string
@@ -13,7 +13,7 @@ export interface ReportOptions {
   images?: string
 }
 
-/** Throws `UsageError` for pictures in a form that has none, and for what is no host. */
+/** Reads the options of a form. Throws `UsageError` for pictures in a form that has none, and for what is no host. */
 export function formOptions(app: App, { format, out, images }: ReportOptions, feeds: number): FormOptions {
   const hosts = images === undefined ? [] : images.split(',').map((host) => host.trim().toLowerCase())
   if (hosts.length > 0 && format !== 'html') throw new UsageError('--images goes with --format html')

@@ -1,6 +1,6 @@
 /**
- * Who may ask. A browser is kept from being led here by another site: by the names in `Host` (a name of the attacker's that
- * points here), by `Origin` (a form of another site), and by a cookie that no other site's request carries.
+ * Decides who may ask. Other sites must not lead a browser here. Against that, `Host` is checked (an attacker's name may point here),
+ * `Origin` is checked (a form of another site), and the cookie is not sent with other sites' requests.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { getConnInfo } from '@hono/node-server/conninfo'
@@ -9,23 +9,23 @@ import { getCookie, setCookie } from 'hono/cookie'
 import type { Clock } from '../core/machine.ts'
 import type { HttpSettings } from './settings.ts'
 
-/** What a request is known by; `name` null: nobody has to say who they are. */
+/** Who sent a request; `name` null: nobody has to say who they are. */
 export interface Visitor {
   name: string | null
-  /** Logged in, by a form. */
+  /** Logged in by the form. */
   hasSession: boolean
 }
 
 export type Entry = { Variables: { visitor: Visitor } }
 
 const cookieName = 'listing-sync'
-/** A log-in ends after so many milliseconds. */
+/** Milliseconds that a log-in lasts. */
 const sessionLasts = 12 * 3_600_000
 const mostSessions = 1000
 
-/** The answer to a wrong token waits so many milliseconds. */
+/** Milliseconds that the answer to a wrong token is delayed. */
 const slowness = 1000
-/** After so many wrong tokens from one address within `window` milliseconds, none is looked at until it is over. */
+/** After so many wrong tokens from one address within `window` milliseconds, no more are checked until that is over. */
 const mostWrong = 10
 const window = 60_000
 const mostAddresses = 10_000
@@ -33,18 +33,18 @@ const mostAddresses = 10_000
 interface Session {
   name: string
   until: number
-  /** Of the token that it was opened with: another token ends it. */
+  /** Of the token that opened the session: another token ends it. */
   token: string
 }
 
 export type Door = ReturnType<typeof createDoor>
 
-/** `settings`: as they are now, since the token may change. */
+/** `settings`: gives them as they are now, since the token may change. */
 export function createDoor(settings: () => HttpSettings, clock: Clock) {
   const sessions = new Map<string, Session>()
   const wrong = new Map<string, { times: number; until: number }>()
 
-  /** Whether it is the token, in a time that says nothing; 'slow down': it was not looked at. */
+  /** Whether it is the token, in a time that tells nothing about it; 'slow down': it was not checked. */
   async function isToken(given: string, context: Context): Promise<boolean | 'slow down'> {
     const { token } = settings()
     const from = getConnInfo(context).remote.address ?? ''
@@ -72,7 +72,7 @@ export function createDoor(settings: () => HttpSettings, clock: Clock) {
   const tooMany = (context: Context): Response =>
     context.text('too many wrong tokens; try again in a minute\n', 429, { 'Retry-After': String(window / 1000) })
 
-  /** Who asks; a response: they may not. null: a token is asked for, and they brought none. */
+  /** Who asks; a response: they may not; null: a token is needed, and they brought none. */
   async function visitorOf(context: Context): Promise<Visitor | Response | null> {
     const [, given] = /^Bearer +(\S+)$/i.exec(context.req.header('Authorization') ?? '') ?? []
     if (given !== undefined && settings().token !== undefined) {
@@ -86,7 +86,7 @@ export function createDoor(settings: () => HttpSettings, clock: Clock) {
   }
 
   return {
-    /** Answers only to names that are this program's: another one may be an attacker's that points here. */
+    /** Answers only to this program's own host names: another one may be an attacker's that points here. */
     hosts: (async (context, next) => {
       const name = (context.req.header('Host') ?? '').replace(/:\d+$/, '').toLowerCase()
       const isAddress = /^(?:\d+\.){3}\d+$|^\[[0-9a-f:.]+\]$/.test(name)
@@ -96,7 +96,7 @@ export function createDoor(settings: () => HttpSettings, clock: Clock) {
       return next()
     }) satisfies MiddlewareHandler<Entry>,
 
-    /** Lets in who has the token, or everybody where there is none. */
+    /** Lets in whoever has the token, or everybody if there is none. */
     guard: (async (context, next) => {
       const visitor = await visitorOf(context)
       if (visitor instanceof Response) return visitor
@@ -110,7 +110,7 @@ export function createDoor(settings: () => HttpSettings, clock: Clock) {
       return context.redirect(`/login?to=${encodeURIComponent(pathname + search)}`, 303)
     }) satisfies MiddlewareHandler<Entry>,
 
-    /** A form of another site is no wish of who is logged in. Programs that bring the token send no origin. */
+    /** Refuses forms of other sites, which are no decision of the logged-in visitor. Programs with the token send no origin. */
     sameOrigin: (async (context, next) => {
       const origin = context.req.header('Origin')
       const host = context.req.header('Host') ?? ''
@@ -120,13 +120,13 @@ export function createDoor(settings: () => HttpSettings, clock: Clock) {
       return next()
     }) satisfies MiddlewareHandler<Entry>,
 
-    /** Whether who asks may be told more than how it is. */
+    /** Whether the visitor may be told more than whether all is well. */
     isTrusted: async (context: Context): Promise<boolean> => {
       const visitor = await visitorOf(context)
       return visitor !== null && !(visitor instanceof Response)
     },
 
-    /** Opens a session for who brings the token; a response: they do not. null: it is open. */
+    /** Opens a session for whoever brings the token. A response: the token is wrong; null: the session is open. */
     async logIn(
       context: Context,
       { token, name }: { token: string; name: string },

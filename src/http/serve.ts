@@ -1,4 +1,4 @@
-/** The server under the pages: small limits, as whoever can reach it may be anybody. */
+/** The server under the pages. Its limits are small, as anybody may reach it. */
 import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import { UserError, codeOf, messageOf } from '../core/errors.ts'
@@ -10,12 +10,12 @@ const patience = 10_000
 const mostConnections = 256
 
 export interface Serving {
-  /** As "http://127.0.0.1:9464". */
+  /** Such as "http://127.0.0.1:9464". */
   address: string
   close(): Promise<void>
 }
 
-/** Listens. Throws `UserError` where that can't be done. */
+/** Listens. Throws `UserError` if it can't. */
 export async function serve(pages: Hono<Entry>, listen: string): Promise<Serving> {
   const { hostname, port } = listenPlace(listen)!
   const server = createAdaptorServer({
@@ -50,7 +50,7 @@ export async function serve(pages: Hono<Entry>, listen: string): Promise<Serving
   }
 }
 
-/** Listens and stops at once, for `check`. Throws `UserError` where that can't be done. */
+/** Listens and stops at once, for `check`. Throws `UserError` if it can't. */
 export async function tryToListen(listen: string): Promise<void> {
   await (await serve(new Hono(), listen)).close()
 }

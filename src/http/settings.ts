@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isLoopback } from '../core/loopback.ts'
 import { judgedBy, later, text } from '../core/setting-kinds.ts'
 
-/** Where to listen, taken apart; null: it is no such place. */
+/** The parts of an address to listen at; null: it is none. */
 export function listenPlace(listen: string): { hostname: string; port: number } | null {
   const [, bracketed, plain, port] = /^(?:\[([0-9a-f:.]+)\]|([\w.-]+)):(\d{1,5})$/i.exec(listen) ?? []
   const hostname = bracketed ?? plain

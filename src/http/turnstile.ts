@@ -1,19 +1,19 @@
 /**
- * One page at a time, and a rest after each: pages are made in the thread that syncs, and may have no more than a third of
- * its time however many are asked for at once.
+ * Makes one page at a time, with a rest after each. Pages are made in the thread that syncs, and get at most a third of its time,
+ * however many are asked for at once.
  */
 import type { Clock } from '../core/machine.ts'
 
-/** Those that wait; who comes then is told to come again. */
+/** Most requests that wait. Later ones are told to come again. */
 const mostWaiting = 200
-/** Milliseconds that a rest lasts at most. */
+/** The longest rest, in milliseconds. */
 const longestRest = 1000
 
 export function createTurnstile(clock: Clock) {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
 
-  /** What the work gives; null: too many wait already. */
+  /** Gives what the work gives; null: too many wait already. */
   return async <T>(work: () => Promise<T>): Promise<T | null> => {
     if (waiting >= mostWaiting) return null
     waiting++
@@ -27,7 +27,7 @@ export function createTurnstile(clock: Clock) {
         took = Math.max(1, clock.now() - began)
       }
     })
-    // Whoever is next waits for the rest, too; the answer itself does not.
+    // The next one waits for the rest, too. This answer does not.
     const rest = (): Promise<void> => clock.sleep(Math.min(longestRest, 2 * took))
     last = turn.then(rest, rest)
     return turn

@@ -4,19 +4,19 @@ import type { FormName } from './settings.ts'
 
 const typed = ({ command }: Message): string[] => (command === null ? [] : [`Type: ${command}`])
 
-/** In Slack's markup these three characters begin links and entities: a feed's text makes neither. */
+/** Escapes the three characters that begin links and entities in Slack's markup, so that a feed's text makes neither. */
 function forSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** Cards take Markdown: what would be markup or a link in it is kept from being one. */
+/** Escapes markup and links, as cards take Markdown. */
 function forTeams(text: string): string {
   return text.replace(/[\\`*_[\]()#~|<>!]/g, String.raw`\$&`)
 }
 
 const icons = { failed: '🔴', stale: '🔴', held: '🟡', recovered: '🟢' } as const
 
-/** The body of a request, which is then JSON. */
+/** By form, the body of a request, to be sent as JSON. */
 export const forms: Readonly<Record<FormName, (message: Message) => unknown>> = {
   json: ({ at, since, ...message }) => ({
     ...message,

@@ -1,4 +1,4 @@
-/** What a person reads: which feed, what and how many, three homes, where to look, what to type. */
+/** The message that a person reads: which feed, what and how many, three homes, where to look, what to type. */
 import { shorten } from '../core/text.ts'
 import type { EventName, News } from './news.ts'
 
@@ -10,7 +10,7 @@ export interface Facts {
   readonly error: string | null
   /** Why things are held, a sentence each, and how many changes. */
   readonly held: { readonly sentences: readonly string[]; readonly changes: number; readonly homes: readonly string[] }
-  /** Of holds that ended: how. */
+  /** How holds ended. */
   readonly ended: 'let go' | 'approved' | 'ended'
   readonly lastGood: number | null
   readonly listings: number
@@ -33,7 +33,7 @@ export interface Message {
 }
 
 const homesNamed = 3
-/** Longer ones are cut: what receives a message takes a few thousand characters. */
+/** Longer lines are cut, as receivers take a few thousand characters. */
 const longestLine = 700
 
 export function messageOf(news: News, facts: Facts, at: number): Message {

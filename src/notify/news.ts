@@ -1,6 +1,6 @@
 /**
- * What is news about a feed, given what was told of it. Each is told once, with a reminder a day while it lasts, and of a
- * feed that flaps no oftener than every few hours.
+ * What is news about a feed, given what was told of it before. Each trouble is told once, with a reminder a day while it lasts; of a
+ * feed that flaps, every few hours at most.
  */
 
 export const eventNames = ['failed', 'held', 'stale', 'recovered'] as const
@@ -13,9 +13,9 @@ export interface Condition {
   readonly failed: boolean
   /** No run was good for so long that somebody should know. */
   readonly stale: boolean
-  /** The last run was good: nothing of the trouble before is left. */
+  /** The last run was good: no earlier trouble is left. */
   readonly good: boolean
-  /** Rules of the guard that hold something which waits. */
+  /** The rules of the guard that hold something nobody has approved. */
   readonly held: readonly string[]
 }
 
@@ -23,15 +23,15 @@ export interface Condition {
 export interface Told {
   readonly trouble: { readonly kind: 'failed' | 'stale'; readonly since: number; readonly at: number } | null
   readonly held: { readonly rules: readonly string[]; readonly since: number; readonly at: number } | null
-  /** When it last heard of each anew. */
+  /** When it was last told of each event as new. */
   readonly last: Readonly<Partial<Record<EventName, number>>>
 }
 
 export interface News {
   readonly event: EventName
-  /** `over`: what was held is so no more. */
+  /** `over`: nothing is held any more. */
   readonly is: 'new' | 'reminder' | 'over'
-  /** Since when it is so, in milliseconds; of what is over: since when it was. */
+  /** Since when it is so, in milliseconds; `over`: since when it had been. */
   readonly since: number
 }
 
@@ -39,10 +39,10 @@ export const nothingTold: Told = { trouble: null, held: null, last: {} }
 
 const hour = 3_600_000
 const reminderAfter = 24 * hour
-/** What was told and is over is told anew only after so long: a feed that flaps is no flood. */
+/** Milliseconds before the same is told as new again, so that a feed that flaps does not flood anybody. */
 const quiet = 6 * hour
 
-/** The news, and what was told once it is delivered. `on`: what this place wants to hear. */
+/** The news, and what counts as told once it is delivered. `on`: the events that this place wants to hear of. */
 export function newsOf(told: Told, now: Condition, on: readonly EventName[]): { news: News[]; told: Told } {
   const news: News[] = []
   const last = { ...told.last }

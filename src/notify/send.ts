@@ -1,4 +1,4 @@
-/** Sends what is to be told: three tries, nothing followed, little read. */
+/** Sends messages: three tries, no redirect followed, little read of the answer. */
 import { request } from 'undici'
 import { codeOf } from '../core/errors.ts'
 import type { Clock } from '../core/machine.ts'
@@ -7,7 +7,7 @@ const tries = 3
 /** Milliseconds for one try, and before the second and third. */
 const patience = 10_000
 const waits = [1000, 5000]
-/** Of an answer only the status matters. */
+/** Most bytes read of an answer: only its status matters. */
 const mostRead = 64 * 1024
 
 /** Why it could not be delivered, as the rest of a sentence; null: it was. `body`: sent as JSON; left out: a GET. */
@@ -27,7 +27,7 @@ export async function send(address: string, clock: Clock, body?: unknown): Promi
   return `${problem}, ${tries} times`
 }
 
-/** The status, or why there is none. */
+/** The status of the answer, or why there is none. */
 async function tried(address: string, clock: Clock, body: unknown): Promise<number | string> {
   const late = new AbortController()
   const answered = new AbortController()

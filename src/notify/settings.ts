@@ -6,7 +6,7 @@ import { eventNames } from './news.ts'
 const formNames = ['json', 'slack', 'teams'] as const
 export type FormName = (typeof formNames)[number]
 
-/** An address that a message or a call goes to. It is a secret as a whole: who knows it may write there. */
+/** An address that messages or calls go to. All of it is secret: whoever knows it can write there. */
 const webAddress = (description: string) =>
   text(description).superRefine(
     judgedBy((address) => {

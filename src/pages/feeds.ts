@@ -13,7 +13,7 @@ import { facts, feedPath, table, text } from './frame.ts'
 import type { Piece } from './frame.ts'
 
 const strip = 30
-/** On the page of one feed. */
+/** Most runs on the page of one feed. */
 export const runsShown = 100
 
 export const readerOf = ({ config }: App, { timezone }: FeedConfig): Reader => ({ locale: config.locale, timezone })
@@ -42,7 +42,7 @@ export async function stateOf(app: App, feed: FeedConfig, most = strip) {
     onService: remote?.listings ?? null,
     rejected: delivery?.rejects ?? 0,
     held: await holds.count(name),
-    /** Listings, each once, however much of it is held. */
+    /** Counts listings, each once, however much of it is held. */
     waits: await holds.waiting(name, now),
     waiting: Array.from(waiting, ([rule, count]) => ({ rule, count })),
   }
@@ -50,7 +50,7 @@ export async function stateOf(app: App, feed: FeedConfig, most = strip) {
 
 type State = Awaited<ReturnType<typeof stateOf>>
 
-/** Of `RunRecord.figures`; those of older versions lack some. */
+/** The figures of a run (`RunRecord.figures`). Those of older versions lack some. */
 export function figuresOf(run: NumberedRun | undefined) {
   return JSON.parse(run?.figures ?? '{}') as {
     delivery?: { listings: number; rejects: number }

@@ -1,4 +1,4 @@
-/** What all pages have around them. Text gets into a page through `html` of Hono alone, which escapes it. */
+/** The frame of all pages. Text gets into a page only through Hono's `html`, which escapes it. */
 import { html, raw } from 'hono/html'
 import { programVersion } from '../app/version.ts'
 import { printable, shorten } from '../core/text.ts'
@@ -24,7 +24,7 @@ const style = `${pageStyle}
   section.feed h2 a { text-decoration-thickness: 1px; }
 `
 
-/** To the letter what the policy has the hash of. */
+/** Exactly the text whose hash the policy has. */
 const styleElement = raw(`<style>${style}</style>`)
 
 /** What a browser may do with a page: apply this very style and send forms here. There is no script. */
@@ -32,13 +32,13 @@ export const pagePolicy = `default-src 'none'; style-src ${hashOf(style)}; base-
 
 export interface Frame {
   title: string
-  /** Of who is logged in, and can log out. */
+  /** The name of a logged-in visitor, who can log out; null: none. */
   name: string | null
-  /** In the box for a home. */
+  /** The text in the search box. */
   sought?: string
 }
 
-/** Asked once: a checkout asks git. */
+/** Found once, as in a checkout git is asked. */
 const version = programVersion()
 
 /** A whole page. */
@@ -47,7 +47,7 @@ export function page({ title, name, sought = '' }: Frame, content: Piece): strin
     name === null
       ? ''
       : html`<form method="post" action="/logout"><button type="submit">Log out ${text(name, 40)}</button></form>`
-  // Nothing here waits: all of it is a text at once.
+  // A text and no promise, as nothing in it is asynchronous.
   return html`<!DOCTYPE html>
     <html lang="en">
       <head>
@@ -76,10 +76,10 @@ export function page({ title, name, sought = '' }: Frame, content: Piece): strin
     </html> ` as string
 }
 
-/** Text of others on one line, without what would move or reorder it. */
+/** Foreign text on one line, without characters that would move or reorder it. */
 export const text = (of: string, most = 500): string => shorten(printable(of), most)
 
-/** Names and what is said of them. */
+/** A list of names and values. */
 export function facts(rows: readonly (readonly [name: string, value: string | Piece])[]): Piece {
   return html`<dl class="facts">
     ${rows.map(

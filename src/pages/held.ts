@@ -1,4 +1,4 @@
-/** What the guard holds of a feed, and the forms that let it go. */
+/** The page with what the guard holds of a feed, and the forms to decide about it. */
 import { html } from 'hono/html'
 import type { App } from '../app/app.ts'
 import { byListing, byRule, groupInWords, isApprovable, partsInWords, sinceOf } from '../app/held.ts'
@@ -12,15 +12,15 @@ import { readerOf } from './feeds.ts'
 import { feedPath, table, text } from './frame.ts'
 import type { Piece } from './frame.ts'
 
-/** Listings of which holds are read for a page, and rows of a group that are not folded. */
+/** Most listings whose holds are read for a page; most rows of a group without folding. */
 const mostRead = 2000
 const unfolded = 200
 
-/** What is held, with the mark of exactly this: a decision is for what was shown. */
+/** What is held, and its fingerprint, as a decision is only for what was shown. */
 export async function heldOf(app: App, feed: FeedConfig) {
   const { holds } = app.store()
   const now = app.runtime.clock.now()
-  // Before the list: what is added between them makes the mark an old one, never an unseen hold approved.
+  // Read before the list: if something is added in between, the fingerprint is out of date, and nothing unseen is approved.
   const shown = await holds.fingerprint(feed.name)
   const held = await holds.held(feed.name, now, { most: mostRead })
   return { name: feed.name, reader: readerOf(app, feed), shown, count: await holds.count(feed.name), held, now }
@@ -28,7 +28,7 @@ export async function heldOf(app: App, feed: FeedConfig) {
 
 type HeldNow = Awaited<ReturnType<typeof heldOf>>
 
-/** `notice`: what became of the visitor's wish. `approves`: forms are shown. */
+/** `notice`: what became of the visitor's decision. `approves`: forms are shown. */
 export function heldPage(
   { name, reader, shown, count, held, now }: HeldNow,
   feed: FeedConfig,

@@ -1,4 +1,4 @@
-/** One home's way from feed to chatbot: what is known of it now, and what was sent when and why. */
+/** The page of one home: what is known of it now, and what was sent when and why. */
 import { html } from 'hono/html'
 import type { App } from '../app/app.ts'
 import { storedReport } from '../app/stored-report.ts'
@@ -15,7 +15,7 @@ import type { Piece } from './frame.ts'
 const mostEvents = 500
 const mostFound = 50
 
-/** What a search came to: nothing, several homes, or one. */
+/** The result of a search: nothing, several homes, or one. */
 export async function listingOf(app: App, sought: string) {
   const { changes } = app.store()
   const now = await Promise.all(app.config.feeds.map((feed) => nowIn(app, feed, sought)))

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { text } from './frame.ts'
 import type { Piece } from './frame.ts'
 
-/** The path to go to after the log-in: of this site only. */
+/** The path to go to after the log-in, which must be of this site. */
 export const pathOf = (wanted: string | undefined): string =>
   wanted !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(wanted) ? wanted : '/'
 

@@ -1,4 +1,4 @@
-/** What the process counts while it runs, for `/metrics`: totals and durations, which a file of last values can't tell. */
+/** Counts, for `/metrics`, what a file of last values can't tell: totals and durations since the process began. */
 import { Counter, Histogram, Registry } from '@prometheus-io/client'
 import type { RunMeter } from '../app/app.ts'
 

@@ -25,11 +25,11 @@ import { loginPage, pathOf } from './login.ts'
 import { createMeter } from './meter.ts'
 import { rejectedOf, rejectedPage } from './rejected.ts'
 
-/** Serves pages until closed. Throws `UserError` where it can't listen. */
+/** Serves pages until closed. Throws `UserError` if it can't listen. */
 export async function servePages(app: App, settings: HttpSettings): Promise<Serving> {
   const meter = createMeter()
   app.measure(meter)
-  // The token may change while it runs; a reload can't take the section away.
+  // Read each time, as the token may change. A reload can't remove the section.
   const serving = await serve(
     pagesOf(app, meter, () => app.config.http ?? settings),
     settings.listen,
@@ -57,7 +57,7 @@ function pagesOf(app: App, meter: ReturnType<typeof createMeter>, settings: () =
   })
   pages.notFound((context) => context.text('there is no such page\n', 404))
 
-  // A restart mends neither feeds nor the service: this asks for the process alone.
+  // Only about the process, as a restart mends neither feeds nor the service.
   pages.get('/livez', (context) =>
     isFresh(heartbeatFile(app.config.file), clock.now())
       ? context.text('alive\n')
@@ -68,7 +68,7 @@ function pagesOf(app: App, meter: ReturnType<typeof createMeter>, settings: () =
     (await turn(work)) ?? context.text('too many ask at once; come again\n', 503, { 'Retry-After': '2' })
 
   pages.get('/readyz', async (context) => {
-    // Whoever may not read pages is told no feed's name.
+    // No feed's name is told to those who may not read pages.
     const isTrusted = await door.isTrusted(context)
     return inTurn(context, async () => {
       const reasons = await readinessOf(app, app.store(), app.config.feeds)
@@ -121,7 +121,7 @@ interface Ways {
   ) => Response
 }
 
-/** Pages that are read. */
+/** Adds the pages for reading. */
 function addPages(app: App, pages: Hono<Entry>, door: Door, { inTurn, shown }: Ways): void {
   /** A page about a feed of the configuration. */
   const ofFeed = (path: string, show: (context: Context<Entry>, feed: FeedConfig) => Promise<Response>) =>
@@ -168,13 +168,13 @@ function addPages(app: App, pages: Hono<Entry>, door: Door, { inTurn, shown }: W
   )
 }
 
-/** What became of a wish, by what the address says. */
+/** What became of a decision, by the word in the address. */
 const notices: Readonly<Record<string, string>> = {
   approved: 'Approved. The next run carries it out if the feed still says so.',
   revoked: 'Taken back.',
 }
 
-/** Forms: log-in, log-out, and decisions about what is held. */
+/** Adds the forms: log-in, log-out, and decisions about what is held. */
 function addForms(
   app: App,
   pages: Hono<Entry>,
@@ -248,7 +248,7 @@ const headers = {
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  // The origin of a form has to be told, to us alone.
+  // A form must tell its origin, but to this site only.
   'Referrer-Policy': 'same-origin',
   'Cache-Control': 'no-store',
 }

@@ -1,4 +1,4 @@
-/** The records of the last delivery that could not become a listing, by what is wrong with them. */
+/** The page with rejects of the last delivery, by what is wrong with them. */
 import { html } from 'hono/html'
 import type { App } from '../app/app.ts'
 import { storedReport } from '../app/stored-report.ts'
@@ -9,7 +9,7 @@ import { figuresOf, readerOf } from './feeds.ts'
 import { table, text } from './frame.ts'
 import type { Piece } from './frame.ts'
 
-/** Records of a reason, and reasons, that are shown. */
+/** Most records shown for a reason, and most reasons. */
 const mostOfReason = 50
 const mostReasons = 100
 

@@ -1,6 +1,6 @@
 /**
- * What the forms for people need of a report, collected in one walk of its lists. However many rows there are, only so many
- * are kept; the rest is counted.
+ * Collects what the forms for people need of a report, in one walk over its lists. A limited number of rows is kept, and the rest
+ * counted.
  */
 import type { ChangeKind } from '../plan/change.ts'
 import type { RejectRow } from '../workspace/workspace.ts'
@@ -8,7 +8,7 @@ import { withoutValues } from './headline.ts'
 import { isOpen } from './report.ts'
 import type { Report, ReportedChange } from './report.ts'
 
-/** Most changes of one kind, and most failures, that are shown; the JSON form shows all. What only adds needs fewer. */
+/** Most changes of one kind, and most failures, that are shown. The JSON form shows all. */
 export const mostShown = 500
 const mostOfKind: Partial<Record<ChangeKind, number>> = { create: 50, adopt: 50, forget: 50 }
 /** Most examples shown of one kind of reject, and different reasons or problems counted apart. */
@@ -43,7 +43,7 @@ export function collectLists(report: Report): Collected {
   const failures = none()
   const holds = grouping<ReportedChange>()
   for (const change of report.changes()) {
-    // A note says it once of all of them.
+    // One note tells of all of them.
     if (isElsewhere(change)) continue
     add(changes[change.kind], change, mostOfKind[change.kind])
     if (change.kind === 'hold') holds.add(change.why, change)
@@ -52,7 +52,7 @@ export function collectLists(report: Report): Collected {
   return { changes, failures, holds: holds.groups(), problems: problemsOf(report) }
 }
 
-/** Another feed has the listing, so that nothing is to be told of it here. */
+/** Whether another feed has the listing, so that nothing needs to be told here. */
 export function isElsewhere({ kind, cause }: ReportedChange): boolean {
   return cause === 'other-feed' && kind === 'hold'
 }
@@ -63,7 +63,7 @@ export function problemsOf(report: Report): Collected['problems'] {
   for (const reject of report.rejects()) {
     for (const problem of reject.problems) problems.add(withoutValues(problem), { reject, problem })
   }
-  // One mistake alone is told with its value.
+  // A single mistake is told with its value.
   return problems
     .groups()
     .map((group) => (group.count === 1 ? { ...group, sentence: group.examples[0].problem } : group))

@@ -1,12 +1,12 @@
-/** Rows of several sections within a limit: the small sections whole, and of the large ones as much of each. */
+/** Fits rows of several sections into a limit: small sections whole, and the same amount of each large one. */
 
 export interface Fitted {
   rows: string[]
-  /** Rows that there were. */
+  /** How many rows there were. */
   count: number
 }
 
-/** `most`: of all rows together, by `sizeOf`. Never holds more than twice of that. */
+/** `most`: the size of all rows together, by `sizeOf`. Never holds more than twice that. */
 export class Fit<Key> {
   readonly #most: number
   readonly #sizeOf: (row: string) => number
@@ -18,7 +18,7 @@ export class Fit<Key> {
     this.#sizeOf = sizeOf
   }
 
-  /** Adds a row, which is made only where there may be room for it. */
+  /** Adds a row. It is made only if there may be room for it. */
   add(key: Key, make: () => string): void {
     const section = this.#sections.get(key) ?? { rows: [], count: 0, size: 0, isCut: false }
     this.#sections.set(key, section)
@@ -32,7 +32,7 @@ export class Fit<Key> {
     if (this.#total > 2 * this.#most) this.#cut(this.#most)
   }
 
-  /** What fits, by section; `reserved`: room that something else needs. */
+  /** The rows that fit, by section. `reserved`: room that something else needs. */
   fitted(reserved = 0): ReadonlyMap<Key, Fitted> {
     this.#cut(Math.max(0, this.#most - reserved))
     return this.#sections

@@ -34,7 +34,7 @@ function carriedOut(report: Report, { outcomes }: NonNullable<Report['applied']>
   return [`carried out ${outcomes.done} of ${many(all, 'change')}${plan}`, ...results, ...aside(report)].join('; ')
 }
 
-/** What is said where nothing is done. Beside rejects that is no good news, and must not read so. */
+/** The sentence if nothing is done. Beside rejects that is no good news, and must not read like it. */
 function quiet(report: Report, otherwise: string): string {
   const { feed, delivery } = report
   const { records, rejects, listings } = delivery
@@ -50,7 +50,7 @@ function quiet(report: Report, otherwise: string): string {
   return report.applied === null || otherwise !== 'nothing changed' ? otherwise : 'nothing to change'
 }
 
-/** " lack YearBuilt" or " have the problem …": what every reject has, as far as one walk of some thousands shows; null: nothing. */
+/** " lack YearBuilt" or " have the problem …": what all rejects have in common, by a look at some thousands; null: nothing. */
 function commonProblem(report: Report, isOne: boolean): string | null {
   let common = null as Set<string> | null
   let looked = 0
@@ -65,7 +65,7 @@ function commonProblem(report: Report, isOne: boolean): string | null {
   return problem === undefined ? null : ` ${isOne ? 'has' : 'have'} the problem: ${shorten(printable(problem), 200)}`
 }
 
-/** The problem without the values in it, so that the same mistake in many records is one. */
+/** The problem without its values, so that the same mistake in many records counts as one. */
 export function withoutValues(problem: string): string {
   return problem.replace(/"[^"]*"/g, '"…"').replace(/^(\w+: )'[^']*'/, "$1'…'")
 }
@@ -107,7 +107,7 @@ function listed(words: string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }
 
-/** In the order in which people are shown them. */
+/** The kinds of changes in the order in which people see them. */
 export const shownKinds: readonly ChangeKind[] = ['hold', 'update', 'create', 'delete', 'adopt', 'forget']
 
 /** When the list was last read whole; '': every run reads it. */

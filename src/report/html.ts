@@ -10,9 +10,9 @@ import { pageScript, pageStyle } from './page-style.ts'
 import { writePieces } from './report.ts'
 import type { FormOptions, Report, ReportForm } from './report.ts'
 
-/** Bytes of a whole file. */
+/** Most bytes of a file. */
 const most = 20_000_000
-/** What style, script and policy take up, and more. */
+/** Bytes for style, script and policy, with room to spare. */
 const frame = 50_000
 /** Rows on a page of a folded section. */
 const pageRows = 500
@@ -25,13 +25,12 @@ export function htmlForm({ images = [], feeds = 1 }: Partial<FormOptions> = {}):
   }
 }
 
-/** What a policy names of a text that it lets through. */
+/** How a policy names a text that it allows. */
 export const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /**
- * What a browser may do with the page, should feed text ever get into it as markup: nothing but run this very script and
- * apply this very style. A policy in a file can't forbid the page to be framed, nor to lead elsewhere by a refresh; that
- * is for the escaping.
+ * What a browser may do with the page, should feed text ever get into it as markup: run this very script and apply this very style,
+ * and nothing else. A policy in a file can forbid neither framing nor leading elsewhere by a refresh: escaping has to prevent that.
  */
 export function policyOf(images: readonly string[]): string {
   const from = images.flatMap((host) => [`https://${host}`, `http://${host}`])
@@ -55,7 +54,7 @@ const kinds = ['hold', 'delete', 'update', 'create', 'adopt', 'forget', 'warning
 const kindNames: Readonly<Record<string, string>> = { hold: 'held', warning: 'problems' }
 const options = kinds.map((kind) => `<option value="${kind}">${kindNames[kind] ?? kind}</option>`).join('')
 
-/** The script shows it: without one it does nothing. */
+/** The search and filter. Hidden until the script shows it, as it does nothing without one. */
 const tools = `<div class="tools" hidden="">
 <input id="search" type="search" aria-label="Search" placeholder="Search: number, street, city, reason">
 <select id="kind" aria-label="Kind"><option value="">every kind</option>${options}</select>
@@ -73,7 +72,7 @@ export function* article(
     row: (row) => rowOf(row, hosts),
     sizeOf: (text) => Buffer.byteLength(text),
     most: Math.floor((most - frame) / feeds),
-    // Each page of rows has a head of its own.
+    // Counted for each page of rows, as each has a head of its own.
     around: (around) => Buffer.byteLength([...pieces(around)].join('')) + 400 * (most / feeds / 100 / pageRows),
     name: '20 MB',
   })
@@ -137,7 +136,7 @@ function* table({ columns }: Section, rows: readonly string[]): Generator<string
   yield '</tbody>\n</table>\n'
 }
 
-/** Of rows about homes. */
+/** Classes of the cells of rows about homes. */
 const classes = ['', 'home', 'price', '', '']
 
 function rowOf({ tone, cells, pictures }: Row, hosts: ReadonlySet<string>): string {
@@ -163,14 +162,14 @@ function picturesOf({ before, after }: NonNullable<Row['pictures']>, hosts: Read
   return `<div class="pictures">${part('before', gone)}${part('after', come)}</div>`
 }
 
-/** '': it is of no host that was named. */
+/** A picture as an element; '': its host is not among those named. */
 function pictureOf(address: string, hosts: ReadonlySet<string>): string {
   const url = URL.parse(address)
   if (url === null || !/^https?:$/.test(url.protocol) || !hosts.has(url.host) || url.username !== '') return ''
   return `<img src="${escaped(url.href)}" alt="" loading="lazy">`
 }
 
-/** The one way of text into the page. */
+/** The only way by which text gets into the page. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`)
 }

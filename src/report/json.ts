@@ -21,7 +21,7 @@ const write: ReportForm['write'] = async (report, output) => {
     await writeList('failures', failures(report.changes()), failureOf, buffered)
   }
   if (report.observed) await buffered.add(`,\n  "observed": ${json(observedOf(report.observed))}`)
-  // Beside the contract's keys, and only where the configuration asks for it.
+  // Beyond the contract's keys, and only if the configuration asks for it.
   if (report.verification) await buffered.add(`,\n  "verify": ${json(report.verification)}`)
   await buffered.add('\n}\n')
   await buffered.end()
@@ -64,13 +64,13 @@ async function writeList<T>(key: string, items: Iterable<T>, shape: (item: T) =>
   await buffered.add(before.startsWith(',') ? '\n  ]' : ']')
 }
 
-/** For programs the form of the time is part of the contract. */
+/** How long a change has been held, in the form that programs are promised. */
 function heldSince({ finishedAt }: Report, { kind, heldSince: since }: ReportedChange): string {
   if (kind !== 'hold' || since === null) return ''
   return `, held since ${minuteOf(since)}, ${Math.floor((finishedAt - since) / 3_600_000)} h`
 }
 
-/** The keys are a contract, so how long a change has been held is said in its sentence. */
+/** A change for programs. The keys are a contract, so how long it has been held is told in its sentence. */
 function changeOf(report: Report, change: ReportedChange) {
   const { kind, mlsNumber, fields, home, rules, withheld } = change
   const { address = null, city = null, saleType = null, currency = null, price = { from: null, to: null } } = home ?? {}
@@ -83,7 +83,7 @@ function changeOf(report: Report, change: ReportedChange) {
   }
 }
 
-/** `placeholder` only where it is true. */
+/** A field for programs, with `placeholder` only if it is true. */
 function fieldOf(change: FieldChange) {
   return { ...pick(change, 'field', 'from', 'to'), ...(change.placeholder && { placeholder: true }) }
 }

@@ -1,6 +1,6 @@
 /**
- * What the store keeps of a run's report, so that any form of it can be had later: the first changes of each kind, and of those that
- * were not carried out also the others.
+ * What the store keeps of a run's report, so that any form of it can be written later: the first changes of each kind, and more of
+ * those that were not carried out.
  */
 import { many, shownKinds } from './headline.ts'
 import { isOpen } from './report.ts'
@@ -9,7 +9,7 @@ import type { Report, ReportedChange, ReportedHold } from './report.ts'
 /** Most characters of JSON that are kept of the changes of one kind, and of the rejects. */
 const mostOfList = 400_000
 
-/** Plain data. */
+/** The kept report as plain data. */
 export type KeptReport = Omit<Report, 'changes' | 'rejects' | 'holds'> & {
   holds: (Omit<ReportedHold, 'keys'> & { keys: string[] })[]
   changes: ReportedChange[]
@@ -43,7 +43,7 @@ export function keptReport(whole: Report): KeptReport {
   return { ...rest, ...kept, notes: [...cut, ...notes] }
 }
 
-/** As many of a list as there is room for. */
+/** The first items of a list, as far as there is room. */
 function first<T>(items: Iterable<T>): T[] {
   const kept: T[] = []
   let room = mostOfList
@@ -55,7 +55,7 @@ function first<T>(items: Iterable<T>): T[] {
   return kept
 }
 
-/** The report again, as far as it was kept. */
+/** Makes a report of what was kept. */
 export function revivedReport({ changes, rejects, holds, ...report }: KeptReport): Report {
   return {
     ...report,

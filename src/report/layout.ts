@@ -1,6 +1,6 @@
 /**
- * A report as headings and tables, for the forms that are looked at elsewhere than on a terminal: what is held first, by
- * rule, then what failed, then the changes by kind. Texts are made printable here; each form escapes them in its own way.
+ * Lays a report out as headings and tables, for forms that are not read on a terminal: first what is held, by rule, then what failed,
+ * then the changes by kind. Texts are made printable here; each form escapes them in its own way.
  */
 import { numberText, timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
@@ -25,7 +25,7 @@ export type Cell = string | string[]
 export interface Row {
   tone: Tone
   cells: Cell[]
-  /** Addresses of pictures that go and come. */
+  /** Addresses of pictures before and after the change. */
   pictures: { before: readonly string[]; after: readonly string[] } | null
 }
 
@@ -39,7 +39,7 @@ export interface Section {
   columns: readonly string[]
   /** As the form writes them. */
   rows: string[]
-  /** Rows that there are, and that number for the reader. */
+  /** How many rows there are, also in words. */
   count: number
   countText: string
 }
@@ -49,12 +49,12 @@ export interface Layout {
   /** Which run it is of. */
   about: string
   result: Report['result']
-  /** Changes by kind, those that there are. */
+  /** The kinds of changes that there are, with their counts. */
   counts: { kind: ChangeKind; count: number; text: string }[]
   notes: string[]
-  /** What there was no room for; null: everything is there. */
+  /** What there was no room for; null: nothing. */
   leftOut: string | null
-  /** More changes than can be looked through. */
+  /** There are more changes than anybody can look through. */
   isLong: boolean
   sections: Section[]
   figures: [name: string, text: string][]
@@ -63,22 +63,22 @@ export interface Layout {
 /** A section without its rows. */
 type Unfilled = Omit<Section, 'rows' | 'count' | 'countText'>
 
-/** Changes that are shown unfolded. */
+/** Most changes that are shown unfolded. */
 export const mostUnfolded = 5000
 const mostNotes = 100
 const mostGroups = 20
 const picturesShown = 4
-/** Sections named where something is left out. */
+/** Most sections that are named if something is left out. */
 const mostNamed = 8
 
-/** What a form makes of rows, and its room. `most` and sizes are in what the form counts by. */
+/** How a form writes rows, and its room. `most` and sizes are in the form's own unit. */
 export interface Room {
   row: (row: Row) => string
   sizeOf: (text: string) => number
   most: number
-  /** What headings and notes around the rows take up. */
+  /** The size of headings and notes around the rows. */
   around: (layout: Layout) => number
-  /** The room, as a reader knows it: "20 MB". */
+  /** The room in words for a reader: "20 MB". */
   name: string
 }
 
@@ -137,7 +137,7 @@ export function layOut(report: Report, room: Room): Layout {
       .map(([, one]) => one),
     figures: figuresOf(report),
   }
-  // Many feeds share the room: of the words before the rows the notes can be spared.
+  // If many feeds share the room, the notes are what can be spared.
   while (layout.notes.length > 0 && room.around(layout) > room.most / 2)
     layout.notes = layout.notes.slice(0, Math.floor(layout.notes.length / 2))
   const fitted = fit.fitted(room.around(layout) + 3000)
@@ -204,7 +204,7 @@ function kindSection(kind: ActionKind): Unfilled {
   return { title: titles[kind], tone: kind, intro: [], command: null, columns: homeColumns }
 }
 
-/** To be copied into a shell, so with nothing but what a feed's name may have. */
+/** A command to be copied into a shell, so with no other characters than a feed's name may have. */
 function commandFor(command: string, { feed }: Report): string {
   return `listing-sync ${command} ${feed.replaceAll(/[^\w.-]/g, '')}`
 }
@@ -236,7 +236,7 @@ function heldRow(report: Report, change: ReportedChange): Row {
   }
 }
 
-/** What a listing is created with is all of it: a few facts tell which it is, and what is no fact must be told. */
+/** The fields as lines. Of a create, which has all fields, a few facts tell which listing it is, and placeholders are named. */
 function fieldLines({ reader }: Report, change: ReportedChange, fields: readonly FieldChange[]): string[] {
   const { kind, held, home } = change
   const form = { reader, home }

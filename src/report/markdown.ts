@@ -9,7 +9,7 @@ import type { FormOptions, ReportForm } from './report.ts'
 
 /** GitHub takes 65,536 characters in a comment. */
 const most = 65_000
-/** Rows that need no folding. */
+/** Most rows without folding. */
 const mostOpen = 20
 
 export function markdownForm({ feeds = 1 }: Partial<FormOptions> = {}): ReportForm {
@@ -46,7 +46,7 @@ function* table({ title, intro, command, columns, rows, count, countText }: Sect
   yield `### ${escaped(title)} \\(${escaped(countText)}\\)\n`
   for (const sentence of intro) yield `${escaped(sentence)}\n`
   if (command !== null) yield `\`\`\`sh\n${command}\n\`\`\`\n`
-  // Before the rows are known their number is 0, and the words are counted all the same.
+  // `count` 0: the rows are not known yet, and the size of the words is counted with folding.
   const isFolded = rows.length > mostOpen || count === 0
   if (isFolded) yield `<details><summary>${rows.length} rows</summary>\n`
   yield row([...columns])

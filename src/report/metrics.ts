@@ -1,6 +1,6 @@
 /** Metrics as Prometheus' text exposition, in the form that the textfile collector of its node exporter reads. */
 
-/** What is told of one feed. Times in milliseconds since the epoch; null: never, or not known. */
+/** The figures of one feed. Times in milliseconds since the epoch; null: never, or not known. */
 export interface FeedMetrics {
   feed: string
   chatbot: string
@@ -17,12 +17,12 @@ export interface FeedMetrics {
   lastSuccess: number | null
   /** Last delivery that was complete and not doubted. */
   lastAccepted: number | null
-  /** When the last delivery that was carried out says that it was written. */
+  /** When the last accepted delivery was written, by its own word or the server's. */
   written: number | null
   listings: number
   /** Listings of which anything is held. */
   held: number
-  /** Listings of which something waits, by the rule of the guard that holds it. */
+  /** By rule of the guard, how many listings wait for something that it holds. */
   heldByRule: Readonly<Record<string, number>>
   lastVerified: { at: number; agreed: number; disagreed: number; unanswered: number; tokens: number } | null
 }
@@ -37,7 +37,7 @@ const seconds = (at: number | null | undefined): Sample[] => single(at == null ?
 const each = (label: string, values: Readonly<Record<string, number>> = {}): Sample[] =>
   Object.entries(values).map(([name, value]) => [{ [label]: name }, value])
 
-/** By name: what it says, and its samples of one feed. */
+/** Metrics by name: the help text, and the samples of one feed. */
 const families: Readonly<Record<string, [help: string, samples: (feed: FeedMetrics) => Sample[]]>> = {
   feed_info: ['The chatbot that a feed fills.', ({ chatbot }) => [[{ chatbot }, 1]]],
   last_run_timestamp_seconds: ['When the last run ended.', ({ lastRun }) => seconds(lastRun?.at)],

@@ -1,6 +1,6 @@
 /**
- * What a report is, and what a form of it is: it writes one `Report` as text. Which forms there are is a map in
- * `app/adapters.ts`. Lists are streamed: a million rows need no memory.
+ * What a report is, and what a form is, which writes a `Report` as text. `app/adapters.ts` has the map of forms. Lists are streamed, so
+ * that a million rows need no memory.
  */
 import type { RunResult } from '../core/exit.ts'
 import type { Home } from '../core/home.ts'
@@ -14,11 +14,11 @@ import type { Calls } from '../service/service.ts'
 import type { Verification } from '../verify/verification.ts'
 import type { Outcome, OutcomeResult, RejectRow } from '../workspace/workspace.ts'
 
-/** When the service's list was last read whole, and when it is next; `remote` is of that list. Times in milliseconds. */
+/** When the service's whole list was read last, and is read next. `remote` is about that list. Times in milliseconds. */
 export interface Observed {
   readonly at: number
   readonly next: number
-  /** How many listings were looked up in its place; null: this run read it. */
+  /** How many listings were looked up instead; null: this run read the list. */
   readonly lookedUp: number | null
 }
 
@@ -28,15 +28,15 @@ export interface ReportedChange {
   readonly cause: Change['cause']
   readonly mlsNumber: string
   readonly why: string
-  /** What changes on the service, as far as it is known; of a create all that it is created with. */
+  /** What changes on the service, as far as that is known. Of a create: all that it is created with. */
   readonly fields: readonly FieldChange[]
-  /** Of a hold: what is held back, where that can be told. */
+  /** Of a hold: what is held, if that can be told. */
   readonly held: ActionKind | null
   /** The rules of the guard that hold it, or part of it. */
   readonly rules: readonly RuleName[]
-  /** Of an update that goes on without them: what is held. */
+  /** Held fields of an update that goes on without them. */
   readonly withheld: readonly FieldChange[]
-  /** null: nothing is known of it. */
+  /** null: not known. */
   readonly home: Home | null
   /** When an earlier run first held it, in milliseconds; null: none did. */
   readonly heldSince: number | null
@@ -44,12 +44,12 @@ export interface ReportedChange {
   readonly outcome: Outcome | null
 }
 
-/** It was tried and not carried out, or nobody knows. */
+/** Whether a change failed, or nobody knows whether it was carried out. */
 export function isOpen({ outcome }: ReportedChange): boolean {
   return outcome?.result === 'failed' || outcome?.result === 'unknown'
 }
 
-/** What programs are told of such a change. */
+/** Such a change as programs are told of it. */
 export interface Failure {
   readonly mlsNumber: string
   readonly kind: ChangeKind
@@ -64,9 +64,9 @@ export function failureOf({ mlsNumber, kind, outcome }: ReportedChange): Failure
 /** An accident that holds changes back. */
 export interface ReportedHold {
   readonly rule: RuleName
-  /** The setting that governs the rule, as `limits.share`; null: none does. */
+  /** The setting that the rule goes by, such as `limits.share`; null: none. */
   readonly setting: string | null
-  /** The whole of it, for a person. */
+  /** All about it, for a person. */
   readonly sentence: string
   /** What the rule measured. */
   readonly numbers: Numbers
@@ -76,16 +76,16 @@ export interface ReportedHold {
 
 /** How many listings are held, and what ends that. */
 export interface HeldInBrief {
-  /** What `approve` shows: changes that are held whole, those of earlier runs among them, and those that go on in part. */
+  /** What `approve` shows: `whole` changes, those of earlier runs among them, and those that go on `inPart`. */
   readonly whole: number
   readonly inPart: number
-  /** Some of that goes by itself if the feed goes on saying so; else a person ends all of it. null: this run can't tell. */
+  /** Whether some of that goes by itself if the feed goes on saying so. Else a person ends it. null: this run can't tell. */
   readonly goes: boolean | null
-  /** What waits for anything else; without what another feed has. */
+  /** What waits for anything else, without listings that another feed has. */
   readonly others: number
 }
 
-/** Where a report goes: standard output or a file. A promise is waited for, so that a slow reader slows the writer. */
+/** Where a report goes: standard output or a file. The writer waits for its promises, so that a slow reader slows the writer. */
 export interface Output {
   write(text: string): void | Promise<void>
 }
@@ -93,9 +93,9 @@ export interface Output {
 export interface ReportForm {
   /** Writes one feed's report, ending with a line break. */
   write(report: Report, output: Output): Promise<void>
-  /** What stands before the first and after the last report, however many there are. */
+  /** Text before the first and after the last report, however many there are. */
   document: { before: string; after: string }
-  /** What stands before, between and after the reports where a command has several feeds. */
+  /** Text before, between and after the reports if a command has several feeds. */
   several: { before: string; between: string; after: string }
 }
 
@@ -104,15 +104,15 @@ export interface FormOptions {
   colour: boolean
   /** Hosts whose pictures a page may show; none: it shows no picture. */
   images?: readonly string[]
-  /** How many reports share the document, and what room it has; 1 where it is left out. */
+  /** How many reports share the document and its room; left out: 1. */
   feeds?: number
 }
 
 export type Buffered = ReturnType<typeof buffer>
 
 /**
- * Gathers 64 KiB (in characters) before it writes, so that a million rows are not a million writes. `add` gives a promise
- * only when the output does.
+ * Gathers 65,536 characters before it writes, so that a million rows are not a million writes. `add` gives a promise only if the
+ * output does.
  */
 export function buffer(output: Output) {
   let gathered = ''
@@ -132,7 +132,7 @@ export function buffer(output: Output) {
   }
 }
 
-/** Writes a form that comes in pieces; `end` follows each. */
+/** Writes the pieces of a form, with `end` after each. */
 export async function writePieces(pieces: Iterable<string>, output: Output, end = ''): Promise<void> {
   const buffered = buffer(output)
   for (const piece of pieces) {
@@ -143,26 +143,26 @@ export async function writePieces(pieces: Iterable<string>, output: Output, end 
 }
 
 /**
- * Everything a report form may show of one run. The lists are read on demand so that a million rows need no memory;
- * they can be walked more than once.
+ * Everything that a report form may show of one run. Lists are read on demand, so that a million rows need no memory, and can be walked
+ * more than once.
  */
 export interface Report {
   feed: string
   chatbot: string
   command: 'diff' | 'sync' | 'backfill'
-  /** How values are written for its readers. */
+  /** The readers' locale and time zone. */
   reader: Reader
   startedAt: number
   finishedAt: number
   result: RunResult
-  /** Why the run failed or stopped early, as a sentence; null where it did not. */
+  /** Why the run failed or stopped early, as a sentence; null: it did not. */
   error: string | null
   delivery: DeliverySummary
   remote: RemoteSummary
-  /** Only where the list is not read by every run. */
+  /** Set if not every run reads the list. */
   observed?: Observed
   counts: Counts
-  /** Left out: not known, as of a run that failed before it had a plan, or is on record by an older version. */
+  /** Left out: not known, as the run failed before it had a plan, or an older version recorded it. */
   held?: HeldInBrief
   /** Calls and seconds that the plan needs at the configured rate. */
   estimate: { calls: number; seconds: number }
@@ -171,11 +171,11 @@ export interface Report {
   notes: string[]
   /** The accidents that hold something. */
   holds: ReportedHold[]
-  /** In plan order; of one kind, where one is named; `open`: those that were tried and not carried out, or nobody knows. */
+  /** Changes in plan order, or those of one kind. `open`: those that failed, or of which nobody knows. */
   changes(which?: ChangeKind | 'open'): Iterable<ReportedChange>
   rejects(): Iterable<RejectRow>
   /** null in a dry run. */
   applied: { outcomes: Record<OutcomeResult, number>; calls: Calls } | null
-  /** Only where the feed has `verify` and the run is a sync. */
+  /** Set if the feed has `verify` and the run is a sync. */
   verification?: Verification
 }

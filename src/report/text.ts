@@ -101,7 +101,7 @@ function* changeLines(report: Report, kind: ChangeKind, { count, changes }: Show
   yield* more(count - changes.length)
 }
 
-/** Which home it is, and of one that comes also what is no fact. */
+/** Which home it is. Of a new one also which fields are placeholders. */
 function homeText({ reader }: Report, { kind, home, fields }: ReportedChange, paint: Paint): string {
   const placeholders = fields.filter(({ placeholder }) => kind === 'create' && placeholder === true)
   const parts = [
@@ -113,7 +113,7 @@ function homeText({ reader }: Report, { kind, home, fields }: ReportedChange, pa
   return parts.length === 0 ? '' : `: ${paint('dim', shorten(parts.join(', '), 240))}`
 }
 
-/** What changes, but for all that a listing is created with, and what is held of a change that goes on. */
+/** The fields that change (not those of a create), and those that are held of a change that goes on. */
 function* fieldLines({ reader }: Report, change: ReportedChange, paint: Paint): Generator<string> {
   const { kind, fields, withheld, home } = change
   const shown = [...(kind === 'create' ? [] : fields), ...withheld]

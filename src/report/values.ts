@@ -1,4 +1,4 @@
-/** How a field's values stand on one line for a person. */
+/** Writes a field's values on one line for a person. */
 import type { FieldChange } from '../core/compare-listings.ts'
 import type { Home } from '../core/home.ts'
 import { moneyText, numberText, percentText, timeText } from '../core/intl.ts'
@@ -10,7 +10,7 @@ import type { Report, ReportedChange } from './report.ts'
 /** Most characters of a text that are shown. */
 const longest = 60
 
-/** What the values of a change are written by: its reader, and the listing's own currency and unit. */
+/** What the form of values depends on: the reader, and the listing's own currency and unit. */
 export interface ValueForm {
   reader: Reader
   home: Pick<Home, 'currency' | 'areaUnit'> | null
@@ -36,7 +36,7 @@ const moneyFields: ReadonlySet<FieldName> = new Set([
   'DepositFee',
 ])
 const areaFields: ReadonlySet<FieldName> = new Set(['LotArea', 'BuildingArea'])
-/** Written without separators. */
+/** Numbers that are written without separators. */
 const plainNumbers: ReadonlySet<FieldName> = new Set(['YearBuilt', 'Latitude', 'Longitude'])
 
 /** ", held since Nov 20, 2026, 10:00 AM, 26 h" for a change that an earlier run held already; else nothing. */
@@ -107,7 +107,7 @@ export function fieldLabel(field: string): string {
   )
 }
 
-/** Long texts are shown from shortly before they first differ: their beginnings are mostly the same. */
+/** Shows long texts from shortly before their first difference, as their beginnings are mostly the same. */
 function textChange(from: string, to: string): string {
   if (from === to) return `${quoted(from)}, only spacing or unseen characters differ`
   if (from.length <= longest && to.length <= longest) return `${quoted(from)} → ${quoted(to)}`
@@ -148,7 +148,7 @@ function quoted(text: string): string {
   return `"${shorten(printable(text), longest)}"`
 }
 
-/** An empty list is taken for images: nothing is lost by it, as it shows as a count. */
+/** Whether a value is a list of images. An empty list counts as one: it is shown as a count in any case. */
 function isImages(value: FieldValue | null): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }

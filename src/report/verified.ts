@@ -1,4 +1,4 @@
-/** What the chatbot said of a run's listings, in words. Its answers are a stranger's text. */
+/** What the chatbot said of a run's listings, in words. Its answers are not to be trusted: they are made printable. */
 import { printable, shorten } from '../core/text.ts'
 import type { Finding, Verification, VerifiedListing } from '../verify/verification.ts'
 import { many } from './headline.ts'
