@@ -62,7 +62,7 @@ export class ListingServiceClient extends ServiceClient {
       attempts: 5,
       ...given(options),
       backoff: { base: 500, max: 30_000, ...given(options.backoff ?? {}) },
-      // Who gives one time for all gets it for chat, too.
+      // A time that is given for all calls applies to chat, too.
       chat: { first: timeout ?? 60_000, idle: timeout ?? 30_000, ...given(options.chat ?? {}) },
     }
     const problems = optionProblems(settings)

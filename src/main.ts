@@ -40,7 +40,7 @@ export async function main(): Promise<void> {
   process.exit()
 }
 
-/** Files and folders that are made here are for this user alone, unless it is told otherwise. */
+/** The umask: files and folders are for this user alone, unless the environment says otherwise. */
 const umaskOf = (env: NodeJS.ProcessEnv): string => env['LISTING_SYNC_UMASK'] || '077'
 
 /** What is wrong with the environment, as a sentence; null: nothing. */
@@ -56,8 +56,8 @@ function environmentProblem(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * Ends the process where something was thrown that nobody caught, as nothing can be trusted after it. Whoever is registered
- * with what this gives leaves a word before.
+ * Ends the process if something is thrown that nobody catches, as nothing can be trusted after that. Gives the function to register
+ * what is done before.
  */
 function crashes(doors: Doors): NonNullable<Machine['onCrash']> {
   const last: ((error: unknown) => void)[] = []
@@ -74,13 +74,13 @@ function sayDefect(error: unknown, { err }: Doors): void {
   err.write(`listing-sync: this is a defect, please report it: ${text}\n`)
 }
 
-/** Carries out the words of a command line in this process; gives the exit status. */
+/** Carries a command line out in this process, and gives the exit status. */
 export async function execute(words: string[], machine: Machine, doors = createDoors()): Promise<number> {
   let status: number = exitStatus.right
   const forms = words.some((word) => reporting.has(word))
     ? Object.keys((await import('./app/adapters.ts')).reportForms)
     : []
-  // Found by asking git, or by reading files: for nobody else.
+  // Only if it is asked for, as it takes git, or reading files.
   const version = words.some((word) => word === '--version' || word === '-V') ? programVersion() : ''
   const program = commands(machine, doors, { forms, version }, (result) => (status = result))
   try {
@@ -97,7 +97,7 @@ export async function execute(words: string[], machine: Machine, doors = createD
   }
 }
 
-/** Commands that write reports; others need not wait until the forms are loaded. */
+/** Commands that write reports. Others need not wait for the forms to be loaded. */
 const reporting: ReadonlySet<string> = new Set(['completion', 'diff', 'sync', 'backfill', 'runs'])
 
 function offered(command: Command): Offered {

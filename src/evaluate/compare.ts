@@ -1,10 +1,10 @@
-/** Which answers turned between two evaluations. */
+/** Finds answers that turned from right to wrong, or back, between two evaluations. */
 import { UserError } from '../core/errors.ts'
 import type { Try } from './evaluate.ts'
 
 export interface Turned {
   id: string
-  /** Tries that passed, of all. */
+  /** How many of the tries passed. */
   before: string
   now: string
   to: 'passed' | 'failed'
@@ -15,7 +15,7 @@ export interface Turned {
 
 export type Earlier = Pick<Try, 'id' | 'pass' | 'answer'>
 
-/** The tries of a transcript. Throws `UserError` that names the line. */
+/** The tries of a transcript. Throws a `UserError` that names the wrong line. */
 export function triesIn(text: string, file: string): Earlier[] {
   return text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return []
@@ -29,7 +29,7 @@ export function triesIn(text: string, file: string): Earlier[] {
   })
 }
 
-/** Cases that passed in all tries before and do not now, or the other way round; those of one side only are left out. */
+/** Cases that passed in all tries before and do not now, or the other way round. Cases in only one of the two are left out. */
 export function turned(before: readonly Earlier[], now: readonly Earlier[]): Turned[] {
   const [old, fresh] = [byId(before), byId(now)]
   return [...fresh].flatMap(([id, tries]) => {

@@ -11,7 +11,7 @@ const statuses: Record<Listing['Status'], string> = {
 const denial = String.raw`\b(?:[Nn]o|[Nn]ot|[Ss]old|[Uu]navailable|\w+n['’]t)\b`
 const offer = String.raw`\b(?:[Yy]es|[Aa]vailable|[Aa]ctive|[Ff]or (?:sale|rent)|[Cc]oming [Ss]oon|[Pp]re)`
 
-/** Those about fields that the listing lacks are left out, as nothing is known to be expected. */
+/** The questions, without those about fields that the listing lacks, as no answer can be expected. */
 export function questionsAbout(listing: Listing): Test[] {
   const { MLSNumber, SaleType, Status } = listing
   const price = SaleType === 'for_rent' ? 'RentPrice' : 'SalePrice'

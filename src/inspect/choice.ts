@@ -33,7 +33,7 @@ export async function chosenPreset(candidates: Candidates, kind: Kind, beginning
   if (given !== null) {
     const { preset, options, how } = given
     const { score, isEmpty = false, ...fit } = await fitOf(preset, options, beginning)
-    // A run takes it for a delivery of nothing, unless what looks like records is elsewhere in it.
+    // A run takes such a document for an empty delivery, unless something else in it looks like records.
     const hasOthers = formats[kind.format].nested && kind.options !== null
     if (isEmpty && preset.format === kind.format && !hasOthers)
       return { preset, options, fit: { ...fit, score, chosen: how }, others: [], settings: [] }

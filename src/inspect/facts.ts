@@ -43,7 +43,7 @@ export function fieldFacts(
 export interface Remedy {
   section: 'currency' | 'defaults' | 'fields' | 'placeholders'
   value: FieldMapping | number
-  /** What a person should know of it. */
+  /** What a person should know about it. */
   hint: string
 }
 
@@ -56,7 +56,7 @@ const unfinishedFacts: Partial<Record<FieldName, Omit<Remedy, 'value'>>> = {
   Url: { section: 'fields', hint: "the listing's page, such as { template: 'https://www.example.com/{MLSNumber}' }" },
 }
 
-/** A fact that nobody may make up is left to be filled in; a placeholder stands for others. null: no field of a listing. */
+/** The remedy for a missing field; null: it is no field of a listing. Facts that must not be made up are left to be filled in; others get a placeholder. */
 export function remedyOf(field: string, feed: FeedMapping): Remedy | null {
   const rule = fieldRules.find(({ name }) => name === field)
   if (rule === undefined) return null
@@ -93,7 +93,7 @@ export function wordFacts(words: readonly Omit<WordFacts, 'write'>[], feed: Feed
   return mapped.map((group) => ({ ...group, write: wordRemedy(group, feed) }))
 }
 
-/** So many words are written out as examples. */
+/** How many words are written out as examples. */
 const wordsWritten = 12
 
 function wordRemedy({ field, words }: Omit<WordFacts, 'write'>, feed: FeedMapping): string {
@@ -110,7 +110,7 @@ function wordRemedy({ field, words }: Omit<WordFacts, 'write'>, feed: FeedMappin
   if (last.period !== undefined) return written({ ...last, periods: { ...last.periods, ...each(unfinished) } })
   if (rule.type === 'number') return written({ from: last.from ?? 'PATH', as: 'area', unit: unfinished })
   const usual = last.table === undefined && last.choices === undefined ? usualArguments[rule.name] : undefined
-  // What a word means is for a person to say; only the kind of a home may be another one.
+  // A person has to say what a word means. Only an unknown kind of home may become Other.
   const value = rule.name === 'PropertyType' ? 'Other' : unfinished
   return written({ ...usual, ...last, choices: { ...last.choices, ...each(value) } })
 }

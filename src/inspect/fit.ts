@@ -127,7 +127,7 @@ async function eachFirst(
   }
 }
 
-/** A preset that fixes them for its format fits no better for that. */
+/** Fields that some presets fix for their format. Such a preset does not fit better for that. */
 const givenByFormat = ['SaleType', 'CurrencySymbol']
 
 /**
@@ -171,7 +171,7 @@ export async function numbersThatFit(
   beginning: Beginning,
 ): Promise<MappingOptions['numbers']> {
   const unreadable = async (numbers: MappingOptions['numbers']): Promise<number> => {
-    // A price is read as what it is for, and a table of sales need not say so.
+    // A price is read as a sale's or a rent's, and a table of sales need not say which.
     const defaults = withFurther(options.defaults, { SaleType: 'for_sale' })
     const { delivered } = await trial(preset, { ...options, defaults, numbers }, beginning)
     return delivered.flatMap(problemsOf).filter(isOtherNumber).length

@@ -1,7 +1,7 @@
 /**
- * Guesses a first preset for a feed that no preset fits, from the names of its fields, by the spellings of the preset
- * mls-csv. Where a name says nothing for certain (a currency, a key, a unit, a period, an order of day and month) there is no
- * rule: that is for a person to say, who has to check the rest, too.
+ * Guesses a first preset for a feed that no preset fits, from the names of its fields, by the spellings of the preset mls-csv. If a name
+ * does not tell for certain (a currency, a key, a unit, a period, the order of day and month), no rule is made: a person has to add it,
+ * and check the rest.
  */
 import { stringify } from 'yaml'
 import { printable } from '../core/text.ts'
@@ -103,10 +103,10 @@ export function guessedPreset({ document, fields }: Findings, presets: readonly 
   ].join('\n')
 }
 
-/** A word of a feed that is not known: a letter, or what is new of a home, may mean anything. */
+/** Whether an unknown word is worth a rule. A single letter may mean anything, and so may New. */
 const isWord = (word: string): boolean => word.length > 1 && word !== 'New'
 
-/** The rules of a field that say the same in a feed of any country and format. */
+/** The rules of a field that mean the same in feeds of every country and format. */
 function certain(field: string, mapping: FieldMapping): FieldMapping {
   const rules = [mapping].flat().flatMap((written): (string | Rule)[] => {
     if (typeof written === 'string') return [written]
@@ -114,12 +114,12 @@ function certain(field: string, mapping: FieldMapping): FieldMapping {
     const sure: Rule = { ...rest }
     if (choices !== undefined)
       sure.choices = Object.fromEntries(Object.entries(choices).filter(([word]) => isWord(word)))
-    // `Monthly HOA` names its period and `Acres` its unit; a rent or a living area without one may be anything.
+    // Kept if the name says it: `Monthly HOA` has its period and `Acres` its unit. A rent or a living area without one may be anything.
     if (per !== undefined && written.period === undefined) sure.per = per
     if (unit !== undefined && written.unitFrom === undefined) sure.unit = unit
     return [sure]
   })
-  // A month or a year, a metre or a foot: without the field that says so there is no rule.
+  // No rule without the field that says month or year, metre or foot.
   return field === 'CurrencySymbol' ? rules.filter((rule) => typeof rule === 'object' && rule.by !== 'state') : rules
 }
 
@@ -154,7 +154,7 @@ class Names {
     const shallowFirst = nested ? fields.toSorted((a, b) => depth(a.path) - depth(b.path)) : fields
     for (const { path } of shallowFirst) {
       const steps = nested ? path.split('/').map((step) => step.replace(/^@?(?:[^:]*:)?/, '')) : [path]
-      // `street/@type` is the type of a street: what such an attribute means, its element says.
+      // The element tells what such an attribute means: `street/@type` is the type of a street.
       const fewest = nested && steps.length > 1 && aboutElement.test(path) ? 2 : 1
       for (let count = fewest; count <= Math.min(namesCompared, steps.length); count++) {
         const key = keyOf(steps.slice(-count).join(''))
@@ -195,11 +195,11 @@ function narrowedRule(rule: Rule, names: Names): Rule | null {
   if (rule.parts !== undefined)
     narrowed.parts = rule.parts.map((part) => narrowedRule(part, names)).filter((part) => part !== null)
   const lacksFrom = rule.from !== undefined && narrowed.from === undefined
-  // Without its period a rent would be taken for a month's.
+  // A rent without its period would be taken for a month's.
   const lacksPeriod = rule.period !== undefined && narrowed.period === undefined && narrowed.per === undefined
   const isEmpty =
     lacksFrom || lacksPeriod || narrowed.parts?.length === 0 || (rule.as === 'tours' && narrowed.virtual === undefined)
-  // Without a unit the area would be absent: better no rule than a useless one.
+  // An area without a unit would be absent: better no rule than a useless one.
   const lacksUnit = rule.as === 'area' && narrowed.unit === undefined && narrowed.unitFrom === undefined
   if (isEmpty || lacksUnit) return null
   for (const path of read) names.taken.add(path)

@@ -150,7 +150,7 @@ function placeholderGroups(missing: Findings['missing'], wanted: number): object
       byKind.set(kind, { ...byKind.get(kind), [field]: value })
     }
   }
-  // PropertyType itself is told by nothing.
+  // If PropertyType itself is missing, nothing tells the kind.
   const kindless = missing.some(({ field, count }) => field === 'PropertyType' && 2 * count >= wanted)
   const groups = Map.groupBy(byKind, ([, values]) => JSON.stringify(values))
   const written = [...groups].map(([values, kinds]) => {

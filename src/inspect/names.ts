@@ -1,4 +1,4 @@
-/** What the names of a feed's fields tell: whose data they are, and whether they hide an address. */
+/** Tells by a field's name whose data it is, and whether it hides an address. */
 import type { FieldFacts } from './findings.ts'
 
 /** `ListingId`, `listing_id` and `listing-id` are two words. */
@@ -23,10 +23,10 @@ const personalName =
 const media =
   /^(?:images?|imgs?|photos?|pictures?|media|multimedia|videos?|documents?|blueprints?|floorplans?|pdfs?|logo|tours?|files?|anhang)$/
 
-/** Whether a field is in a block about somebody or something else than the home: an agent, an office, an auction. */
+/** Whether a field is in a block that is not about the home, but an agent, an office or an auction. */
 export const isOfOthers = (path: string): boolean => hasWord(path, others)
 
-/** Whether a field is of a picture, a video or a file, whose address is no listing's page. */
+/** Whether a field belongs to a picture, a video or a file, so that its address is not the listing's page. */
 export const isOfMedia = (path: string): boolean => hasWord(path, media)
 
 const mail = /[^\s@]+@[^\s@]+\.[^\s@]+/
@@ -42,7 +42,7 @@ const place = /address|adress|adresse|street|geo|location|coord|thoroughfare|str
 const showing = /^(?:display|show|shown|print|publish|visible|hide|hidden|suppress)$/
 const hides = /^(?:hide|hidden|suppress)$/
 
-/** Whether a field says that the address may not be shown; `hides`: it does so by a yes. null: it says nothing of it. */
+/** Whether a field says that the address must not be shown: by a yes (`hides`) or by a no. null: it is not about that. */
 function hidingOf(path: string): { hides: boolean } | null {
   if (/adressdruck/i.test(path)) return { hides: false }
   const steps = path.split('/')
@@ -53,7 +53,7 @@ function hidingOf(path: string): { hides: boolean } | null {
   return place.test(near) ? { hides: hides.test(verb) } : null
 }
 
-/** Flags that hide an address, and that no rule reads, with the rule for each. */
+/** Flags that hide an address and that no rule reads, each with the rule that would. */
 export function unreadFlags(fields: readonly FieldFacts[]): { from: string; is: boolean }[] {
   return fields.flatMap(({ path, filled, usedFor }) => {
     const flag = filled > 0 && usedFor.length === 0 ? hidingOf(path) : null

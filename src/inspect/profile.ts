@@ -29,7 +29,7 @@ interface Entry {
 /** A key is looked for among fields of such names only. */
 const mayBeKey =
   /(?:^|[^a-z])(?:id|mlsid|ids?value|mls|ref|reference|referencia|code|codigo|number|no|nr|num|key|sku|objektid|listing)$/i
-/** So many values are compared; a feed of more has no key that can be proven. */
+/** How many values are compared. In a feed with more, no key can be proven. */
 const mostValues = 1_000_000
 
 /**

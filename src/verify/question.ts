@@ -1,7 +1,7 @@
 import type { Listing } from '../core/listing.ts'
 import { printable, shorten } from '../core/text.ts'
 
-/** An answer that repeats it says nothing: what it puts in the line is neither an amount nor one status. */
+/** If an answer only repeats it, nothing is read: the line then has neither an amount nor one status. */
 export const defaultQuestion =
   'What is the current price and the current status of the listing with MLS number {MLSNumber} ({address})? ' +
   'Answer with one line of this form and nothing else, with "none" where you know no such listing: ' +

@@ -1,7 +1,7 @@
 /**
  * Whether an answer agrees with a listing (docs/chatbot.md has the rule for users). The question asks for a line
- * `PRICE=…; STATUS=…`: where that is, nothing else counts. Free text is read for numbers and for the interface's own words
- * alone. A negation, an unknown word or two values make it unclear: to be unsure is allowed, to be wrong is not.
+ * `PRICE=…; STATUS=…`: if there is one, nothing else counts. Free text is read only for numbers and the interface's own words. A
+ * negation, an unknown word or two values make it unclear: the reader may be unsure, but must not be wrong.
  */
 import type { Listing } from '../core/listing.ts'
 import { normalForm } from '../core/text.ts'
@@ -14,12 +14,12 @@ export interface Reading {
 }
 
 type Status = Listing['Status'] | 'none'
-/** What was said, and what it may mean; null: nothing that is understood. */
+/** What was said, and what it means; null: nothing that is understood. */
 type Said<Meaning> = { text: string; means: Meaning } | null
 interface Answer {
   price: Said<readonly number[] | 'none'>
   status: Said<Status>
-  /** Free text is about this listing for sure, so that another value is a wrong one. */
+  /** Whether free text is surely about this listing, so that another value is wrong. */
   isSure: { price: boolean; status: boolean }
 }
 
@@ -76,7 +76,7 @@ function statusFinding({ status, isSure }: Answer, { Status: wanted }: Listing):
   return { verdict: status.means === wanted ? 'agrees' : other, wanted, said: [status.text] }
 }
 
-/** Cents are usually left out. */
+/** Whether two amounts are the same. Cents are usually left out. */
 const isSame = (amount: number, wanted: number): boolean =>
   amount === wanted || (Number.isInteger(amount) && Math.abs(amount - wanted) < 1)
 
@@ -97,7 +97,7 @@ function read(answer: string, listing: Named): Answer {
   return inLines(text, currency) ?? inFreeText(text, currency, listing)
 }
 
-/** Digits of every script as 0 to 9, one kind of blanks and apostrophes, no marks of Markdown. */
+/** The text with digits of every script as 0 to 9, one kind of blanks and apostrophes, and without Markdown. */
 function plain(text: string): string {
   return normalForm(text, 'NFKC')
     .replaceAll(/[*`]/g, '')
@@ -117,7 +117,7 @@ function asciiDigit(digit: string): string {
   return String(value)
 }
 
-/** The line that was asked for. Null: there is none that is filled in, as where the question is repeated. */
+/** Reads the line that was asked for; null: there is none, or it is not filled in, as when the question is repeated. */
 function inLines(text: string, currency: string): Answer | null {
   const found = text.split('\n').flatMap((line) => {
     const [, price, status] = /price ?[=:]([^\n;|]{0,80})[;|,] ?status ?[=:]([^\n;|]{0,80})/i.exec(line) ?? []
@@ -127,7 +127,7 @@ function inLines(text: string, currency: string): Answer | null {
   })
   const [first, ...others] = found
   if (first === undefined) return null
-  // Two lines that differ are of two homes, or of two minds.
+  // Two lines that differ are about two homes, or contradict each other.
   const isOne = others.every((other) => JSON.stringify(other) === JSON.stringify(first))
   return { ...(isOne ? first : { price: null, status: null }), isSure: { price: true, status: true } }
 }
@@ -135,7 +135,7 @@ function inLines(text: string, currency: string): Answer | null {
 const number = /\d+(?:(?:[.,']| (?=\d{3}(?!\d)))\d+)*/g
 const period = /(?:\/|per|an?|each)? ?(?:month|mo|pcm|monthly)\b\.?/i
 
-/** An amount and nothing beside it but a currency and a month. */
+/** Reads an amount with nothing else but a currency and a month. */
 function amountOf(text: string, currency: string): Said<readonly number[] | 'none'> {
   const shown = text.trim()
   if (/^none\.?$/i.test(shown)) return { text: shown, means: 'none' }
@@ -149,7 +149,7 @@ function amountOf(text: string, currency: string): Said<readonly number[] | 'non
   return means.length === 0 || /[\p{L}\p{N}%/]/u.test(beside) ? null : { text: shown, means }
 }
 
-/** Longer ones are no amounts. */
+/** Longer numbers are no amounts. */
 const longestNumber = 30
 
 /** Every number that digits and separators may mean: `1.200` is 1200 or 1.2; none for a date and the like. */
@@ -175,7 +175,7 @@ const statuses: Readonly<Record<string, Status>> = {
   none: 'none',
 }
 
-/** A word of the interface and nothing beside it. */
+/** Reads a status: a word of the interface and nothing else. */
 function statusOf(text: string): Said<Status> {
   const shown = text.trim().replace(/[.!"'})\]]+$/, '')
   const word = shown.toLowerCase().replaceAll(/[ "'_-]/g, '')
@@ -186,8 +186,8 @@ const negation =
   /(?<!\p{L})(?:not|no|never|none|nothing|neither|nor|without|former(?:ly)?|previous(?:ly)?|was|were|cannot|nicht|kein\p{L}*|ohne|pas|plus|sans|non|não|nao|sin|ni|niet|geen|nie|bez|не|нет|inte|ikke|ej)(?!\p{L})|n't(?!\p{L})/iu
 
 /**
- * Values behind the interface's names (`Price: …`, `Status is …`), the price also as the one amount that the answer holds.
- * Another value counts as wrong only where its name begins a line of an answer that names the listing.
+ * Reads values after the interface's names (`Price: …`, `Status is …`), and the price also as the only amount of the answer. Another
+ * value counts as wrong only if its name begins a line of an answer that names the listing.
  */
 function inFreeText(text: string, currency: string, listing: Named): Answer {
   const nothing: Answer = { price: null, status: null, isSure: { price: false, status: false } }
@@ -207,26 +207,26 @@ function inFreeText(text: string, currency: string, listing: Named): Answer {
   }
 }
 
-/** What stands behind a name, up to the end of its clause; `isFirst`: the name begins a line, but for marks. */
+/** What follows a name, up to the end of its clause. `isFirst`: the name begins a line, apart from marks. */
 function labelled(text: string, name: 'price' | 'status'): { value: string; isFirst: boolean }[] {
   const own = name === 'price' ? '(?:sale|rent)? ?price' : 'status'
   const value = name === 'price' ? String.raw`[^\n;|)\]}]{1,60}` : String.raw`[^\n;|,.)\]}]{1,40}`
   const pattern = new RegExp(String.raw`(?<![\p{L}\p{N}])(${own})"? ?(?:[:=|]|is(?!\p{L})) ?(${value})`, 'giu')
   return [...text.matchAll(pattern)].map(({ index, 2: found }) => {
     const line = text.slice(text.lastIndexOf('\n', index) + 1, index)
-    // An amount ends its clause, with what may stand behind an amount.
+    // For a price, also what can only follow an amount ends the clause.
     const clause = name === 'price' ? found.split(/[.,](?:\s|$)|(?<=\d) ?[-–—(] /)[0] : found
     return { value: clause.replace(/^["'~ ]+|["' ]+$/g, ''), isFirst: !/[\p{L}\p{N}]/u.test(line) }
   })
 }
 
-/** The one thing that is said, however often; two differing ones, or one that is not understood, are none. */
+/** The one thing that is said, however often; null: there are two, or one is not understood. */
 function only<Meaning>(said: readonly Said<Meaning>[]): Said<Meaning> {
   const [first] = said
   return said.every((one) => JSON.stringify(one?.means) === JSON.stringify(first?.means)) ? first : null
 }
 
-/** The amount of an answer that holds one alone, beside a currency. */
+/** The only amount of an answer, beside a currency. */
 function loneAmount(text: string, currency: string): Said<readonly number[] | 'none'> {
   const mark = String.raw`(?:\p{Sc}|(?<!\p{L})(?:[A-Z]{3}${currency === '' ? '' : `|${escaped(currency)}`})(?!\p{L}))`
   const [before, after] = [new RegExp(`${mark} ?$`, 'u'), new RegExp(`^ ?${mark}`, 'u')]
@@ -246,7 +246,7 @@ function loneAmount(text: string, currency: string): Said<readonly number[] | 'n
   return amountOf(whole, currency)
 }
 
-/** So far from an amount its currency and its month may stand. */
+/** How many characters from an amount its currency and its month may be. */
 const around = 24
 
 function loneStatus(text: string): Said<Status> {

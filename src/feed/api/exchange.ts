@@ -1,4 +1,4 @@
-/** One request and its whole answer. Nothing here knows what an answer says. */
+/** One request and its whole answer, without knowing what the answer says. */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Agent, request } from 'undici'
@@ -15,14 +15,14 @@ export interface Asked {
 
 export interface Answered {
   status: number
-  /** Names in lower case. */
+  /** By their names in lower case. */
   headers: Readonly<Record<string, string | undefined>>
   body: string
-  /** Bytes as they were sent. */
+  /** Bytes as sent, so perhaps compressed. */
   size: number
 }
 
-/** Sends a request. Throws `Lost` where no whole answer came; a redirect is an answer, and not followed. */
+/** Sends a request. Throws `Lost` if no whole answer came. A redirect is an answer, and is not followed. */
 export type Exchange = (asked: Asked, signal: AbortSignal) => Promise<Answered>
 
 /** The answer did not come, or not all of it: asking again may help. */
@@ -35,7 +35,7 @@ const headersTimeout = 60_000
 const bodyTimeout = 60_000
 const unzipped = promisify(gunzip)
 
-/** Exchanges with hosts that a person named, each on connections of its own. `maxBytes`: of one answer, unpacked. */
+/** Exchanges with hosts that a person named, each on connections of its own. `maxBytes`: most of one answer, unpacked. */
 export function createExchange(maxBytes: number): { exchange: Exchange; close: () => Promise<unknown> } {
   const agents = new Map<string, Agent>()
   const agentFor = (url: URL): Agent => {

@@ -1,6 +1,6 @@
 /**
- * The way to one API with one set of credentials: its token, its limits, and what is asked again. Every feed with the same
- * credentials goes through the same gate, as the vendor counts them together.
+ * The way to one API with one set of credentials: it gets tokens, keeps the limits and repeats requests. All feeds with the same
+ * credentials go through one gate, as the vendor counts them together.
  */
 import { FeedError } from '../../core/errors.ts'
 import { Lane, Limiter } from '../../core/limiter.ts'
@@ -16,7 +16,7 @@ import type { ResoSettings } from './settings.ts'
 import { vendorOf } from './vendors.ts'
 import type { Limits } from './vendors.ts'
 
-/** A page as it was answered: an object with `value`. Names beginning with `@` are the protocol's own. */
+/** A page of an answer: an object with `value`. Names that begin with `@` are the protocol's own. */
 export interface Page {
   value: readonly Record<string, unknown>[]
   /** The address of the next page; null: there is none. */
@@ -26,14 +26,14 @@ export interface Page {
 }
 
 const attempts = 5
-/** The longest wait within a run, in milliseconds; a longer one ends it, and the next run goes on. */
+/** The longest wait within a run, in milliseconds. A longer one ends the run, and the next one goes on. */
 const patience = 15 * 60_000
 const minute = 60_000
-/** A shorter token, as of a test, may be a word of a record. */
+/** Characters. A shorter token, as in a test, may be an ordinary word of a record. */
 const leastSecret = 16
 const hour = 60 * minute
 
-/** What a vendor lets one set of credentials ask for, and what was used of it. */
+/** How much a vendor lets one set of credentials ask for, and how much of that was used. */
 export class Allowance {
   readonly #clock: Clock
   readonly #limiter: Limiter
@@ -43,7 +43,7 @@ export class Allowance {
 
   constructor(limits: Limits, clock: Clock) {
     this.#clock = clock
-    // A little less, so that no second ever sees one more.
+    // A little less than allowed, so that no second ever sees one more.
     const rate = Math.min(limits.second * 0.95, (limits.minute / 60) * 0.9)
     this.#limiter = new Limiter(clock, rate)
     const times = [
@@ -59,7 +59,7 @@ export class Allowance {
     this.#bytes = sizes.filter(([most]) => most < Infinity).map(([most, time]) => new Quota(most, time))
   }
 
-  /** Sends when the limits let it. `tooLong`: the error for a wait that a run does not take. */
+  /** Sends once the limits allow it. `tooLong`: makes the error for a wait that is too long for a run. */
   async within(
     signal: AbortSignal,
     send: () => Promise<Answered>,
@@ -92,9 +92,9 @@ export class Allowance {
 export interface GateParts {
   exchange: Exchange
   clock: Clock
-  /** That of the credentials; each root that is read with them shares it. */
+  /** The allowance of the credentials, which all roots that are read with them share. */
   allowance: Allowance
-  /** Told of every token, before it is used. */
+  /** Called with every token before it is used. */
   learn(secrets: readonly string[]): void
 }
 
@@ -110,12 +110,12 @@ export class Gate {
     this.#parts = parts
   }
 
-  /** A page of records. Throws `FeedError` for whatever is none, and the signal's reason. */
+  /** Gets a page of records. Throws `FeedError` for any other answer, and the signal's reason. */
   async page(url: URL, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Page> {
     const answer = await this.#get(url, headers, signal)
     const page = pageOf(url, answer)
     const token = this.#settings.auth.token ?? this.#token?.value ?? ''
-    // Values of records are shown and published; a link that has the token in it is neither.
+    // A token in the values of records would be shown and published. One in the next page's link would not.
     if (token.length >= leastSecret && answer.body.includes(token) && JSON.stringify(page.value).includes(token))
       throw new FeedError(
         `${nameOf(url)} sends records with the token in them, of which none is kept: ask ${vendorOf(this.#settings.vendor).title} for another token, and why it shows this one`,
@@ -170,7 +170,7 @@ export class Gate {
     return `${nameOf(this.root)} can't be asked for ${minutesOf(wait)}: the limits of ${title} are used up; the next run goes on from here`
   }
 
-  /** `asked`: who asks for the wait, and how. */
+  /** Waits. `asked`: who asks for the wait, and how. */
   async #pause(milliseconds: number, signal: AbortSignal, asked: string): Promise<void> {
     if (milliseconds > patience)
       throw new FeedError(
@@ -179,7 +179,7 @@ export class Gate {
     await this.#parts.clock.sleep(milliseconds, signal)
   }
 
-  /** The token to send: a new one shortly before the end of the last. */
+  /** The token to send. Shortly before it expires a new one is asked for. */
   async #bearer(signal: AbortSignal): Promise<string> {
     const { auth } = this.#settings
     if (auth.token !== undefined) return auth.token
@@ -215,7 +215,7 @@ export class Gate {
     }
     const granted = tokenOf(url, answer)
     this.#parts.learn([granted.value])
-    // A minute, or a tenth of its life, before it ends.
+    // A minute before it expires, or a tenth of its life.
     const early = Math.min(minute, granted.life / 10)
     this.#token = { value: granted.value, until: this.#parts.clock.now() + granted.life - early }
     return granted.value
@@ -233,19 +233,19 @@ const remedies: Record<number, string> = {
   404: ': check the address under reso, and whether the licence still holds; nothing is deleted for it',
 }
 
-/** The vendor's own words on an error, as far as they are an OData error. */
+/** The vendor's own words about an error, if it is an OData error. */
 function saidBy({ body }: Answered): string {
   const message = errorIn(parsed(body))
   return message === null ? '' : ` ("${shorten(printable(message), 200)}")`
 }
 
-/** undefined: no JSON, or some that is nested as no answer is. */
+/** The JSON of a body; undefined: it is none, or nested deeper than any answer. */
 function parsed(body: string): unknown {
   const value = jsonIn(body)
   return isTooDeep(value) ? undefined : value
 }
 
-/** undefined: none. */
+/** The JSON of a body; undefined: it is none. */
 function jsonIn(body: string): unknown {
   try {
     return JSON.parse(body)
@@ -297,12 +297,12 @@ function linkIn(header: string | undefined): string | null {
   return /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(header ?? '')?.[1] ?? null
 }
 
-/** Milliseconds to wait before an answer is asked for again. */
+/** Milliseconds to wait before asking again. */
 function waitOf({ headers }: Answered, attempt: number, now: number): number {
   return readRetryAfter(headers, now) ?? 1000 * 4 ** attempt
 }
 
-/** Milliseconds for which a vendor's own count of what is left says to wait. */
+/** Milliseconds to wait by the vendor's own count of what is left. */
 function quotaWait({ headers }: Answered, now: number): number {
   const isUsedUp = (name: string): boolean => headers[name] !== undefined && Number(headers[name]) <= 0
   const resets = Number(headers['hour-quota-resettime'])

@@ -2,25 +2,25 @@ import { compareKeys } from '../../core/listing.ts'
 import type { KeptRecord, SourceProgress } from '../../core/records.ts'
 import type { Gone } from './proof.ts'
 
-/** What the store keeps of one live source. Every method that writes does so at once, with the progress that goes with it. */
+/** What the store keeps of one live source. Each writing method writes its records and the progress together. */
 export interface Mirror {
   progress(): Promise<SourceProgress | null>
-  /** The timestamps of those that are kept, by key. */
+  /** The timestamps of kept records, by key. */
   stamps(keys: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** All records, in pages sorted by key. */
   rows(): AsyncIterable<readonly KeptRecord[]>
   /** Forgets all records. */
   begin(progress: SourceProgress): Promise<void>
   keep(records: readonly KeptRecord[], progress: SourceProgress): Promise<void>
-  /** A record goes by a proof alone. */
+  /** Drops records, which takes a proof for each. */
   drop(gone: readonly Gone[], progress: SourceProgress): Promise<void>
 }
 
-/** What a run writes over what is kept, for a run that may not write: in memory, and gone with it. */
+/** A mirror for a run that must not write to the store: what it writes lies over `base`, in memory. */
 export function overlaid(base: Pick<Mirror, 'progress' | 'stamps' | 'rows'>): Mirror {
   let progress: SourceProgress | null = null
   let isAnew = false
-  /** null: dropped. */
+  /** What was written, by key; null: dropped. */
   const over = new Map<string, KeptRecord | null>()
   return {
     progress: async () => progress ?? (await base.progress()),
@@ -36,7 +36,7 @@ export function overlaid(base: Pick<Mirror, 'progress' | 'stamps' | 'rows'>): Mi
     async *rows() {
       const own = [...over].toSorted(([a], [b]) => compareKeys(a, b))
       let next = 0
-      /** Those before a key, or all that are left. */
+      /** Written records before a key, or all that are left. */
       const before = (key: string | null): KeptRecord[] => {
         const start = next
         const isBefore = (one: string): boolean => key === null || compareKeys(one, key) < 0

@@ -1,25 +1,25 @@
-/** What shows that a list of keys is whole, and that a record is gone: types that are made by their proof alone. */
+/** Proofs that a list of keys is whole, and that a record is gone: types that only their proof can make. */
 
-/** One walk over all keys that began at its first page and got to its end. */
+/** One walk over all keys, from the first page to the last. */
 export interface Walked {
   /** Timestamps by key. */
   readonly keys: ReadonlyMap<string, string>
-  /** Keys that came more than once: rows moved while they were read. */
+  /** How many keys came more than once, as rows moved while they were read. */
   readonly doubled: number
 }
 
 export interface Evidence {
   /** The walk, or two in a row. */
   readonly walks: readonly Walked[]
-  /** How many records there were before and after by the server's own count; null: it can't be asked. */
+  /** How many records the server counted before and after; null: it can't be asked. */
   readonly counts: { before: number; after: number } | null
-  /** Keys that changed while it was walked; null: that was not asked, as nothing has to be explained. */
+  /** Keys that changed during the walk; null: that was not asked, as the counts need no explanation. */
   readonly changed: ReadonlySet<string> | null
 }
 
 /**
- * That these are all keys of the source: nothing came twice, and as many as the server counts, but for what changed meanwhile;
- * where it does not count, two walks are needed.
+ * Proof that these are all keys of the source: none came twice, and there are as many as the server counts, apart from what changed
+ * meanwhile. If the server does not count, it takes two walks.
  */
 export class WholeWalk {
   // oxlint-disable-next-line no-unused-private-class-members
@@ -44,7 +44,7 @@ export class WholeWalk {
       return walks.length > 1 ? new WholeWalk(walks) : { why: 'the source does not count, and was walked only once' }
     const { keys } = walks[walks.length - 1]
     const found = keys.size
-    // A record that the walk lacks came while it was walked, or was passed over: only the first is no harm.
+    // A record that the walk lacks was added during the walk, or the walk missed it. Only the first does no harm.
     const came = [...(changed ?? [])].filter((key) => !keys.has(key)).length
     const lacking = Math.max(counts.before, counts.after) - found
     const surplus = found - Math.min(counts.before, counts.after)
@@ -55,14 +55,14 @@ export class WholeWalk {
 }
 
 /**
- * How it was made sure that a record which a walk lacks is gone: it was asked for by itself, or a second walk lacks it, too. Either
- * way it is not among those that changed since the walk began.
+ * How it was confirmed that a record which a walk lacks is gone: it was asked for by itself, or a second walk lacks it, too. Either
+ * way it has not changed since the walk began.
  */
 export type Sure = ({ readonly asked: 'not there' } | { readonly second: WholeWalk }) & {
   readonly changed: ReadonlySet<string>
 }
 
-/** That a record is no longer among those of the source. */
+/** Proof that a record is no longer in the source. */
 export class Gone {
   // oxlint-disable-next-line no-unused-private-class-members
   readonly #made = true
@@ -72,7 +72,7 @@ export class Gone {
     this.key = key
   }
 
-  /** null: one of the walks has it, or it changed meanwhile. */
+  /** The proof; null: one of the walks has the record, or it changed meanwhile. */
   static of(walk: WholeWalk, key: string, sure: Sure): Gone | null {
     if (walk.keys.has(key) || sure.changed.has(key)) return null
     if ('second' in sure && (sure.second === walk || sure.second.keys.has(key))) return null

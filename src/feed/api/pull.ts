@@ -1,18 +1,18 @@
 /**
- * Reads all that changed since a moment, in the order of change; from the beginning of time that is the first load. No page is
- * found by how many came before it: each begins at the last timestamp of the one before, so that records which change or go
- * meanwhile move no other over the edge of a page. What was read once more is dropped.
+ * Reads all that changed since a moment, in the order of change; without a moment that is the first load. Pages are not found by an
+ * offset: each begins at the last timestamp of the one before, so that records which change or go meanwhile move no other one over
+ * the edge of a page. Records that are read twice are dropped.
  */
 import { FeedError } from '../../core/errors.ts'
 import { compareStamps, quoted } from './query.ts'
 import type { Api, Row, RowPage } from './query.ts'
 
-/** So often a number of equal timestamps is read anew, when records of it changed while it was read by links. */
+/** How often records with one timestamp are read anew, if some of them change while they are read by links. */
 const mostRereads = 5
 
 /**
- * Pages of rows after `from` (null: all), each in the order of the stamp. `conditions`: beside the source's own filter; `by`: another
- * field than the vendor's stamp, by which to read.
+ * Pages of rows changed after `from` (null: all), in the order of the stamp. `conditions`: added to the source's own filter. `by`: a
+ * field to go by instead of the vendor's stamp.
  */
 export async function* changesSince(
   api: Api,
@@ -43,7 +43,7 @@ async function* once(
   const order = [stamp, 'ListingKey']
   const query = (...filter: string[]) => api.url({ filter: [...conditions, ...filter], what: 'records', order })
   let at = from
-  /** Keys of one timestamp that were read by links, which count places. */
+  /** Keys of one timestamp, read by the server's links, which go by offsets. */
   const tied = { at: '', keys: new Set<string>() }
   let page = await api.ask(at === null ? query() : query(`${stamp} ge ${at}`))
   for (;;) {
@@ -94,13 +94,13 @@ async function* tie(
   }
 }
 
-/** What a row has in the field that is read by; '': nothing, which is before all. */
+/** A row's value in the field that it is read by; '': none, which sorts before all. */
 function stampOf(row: Row, field: string): string {
   const { [field]: stamp } = row.record
   return typeof stamp === 'string' ? stamp : ''
 }
 
-/** A server that gives another order, or does not filter, would have whole stretches skipped. */
+/** Throws if the server sorts in another way or does not filter, as whole stretches would be skipped. */
 function assertOrder(api: Api, rows: readonly Row[], field: string, at: string | null): void {
   let before = at
   for (const row of rows) {

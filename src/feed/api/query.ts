@@ -1,4 +1,4 @@
-/** Requests to one API, as its vendor takes them, and the records of their answers. */
+/** Makes requests to one API in its vendor's form, and reads the records of the answers. */
 import { FeedError } from '../../core/errors.ts'
 import { printable, shorten } from '../../core/text.ts'
 import { nameOf } from '../transport/address.ts'
@@ -7,7 +7,7 @@ import type { ResoSettings } from './settings.ts'
 import { vendorOf } from './vendors.ts'
 import type { Vendor } from './vendors.ts'
 
-/** A record with what it is kept under. */
+/** A record with its key and timestamp. */
 export interface Row {
   key: string
   stamp: string
@@ -18,7 +18,7 @@ export interface RowPage extends Omit<Page, 'value'> {
   rows: readonly Row[]
 }
 
-/** What is asked for: whole records, or their keys alone. */
+/** A query for whole records, or for their keys alone. */
 export interface Query {
   filter: readonly string[]
   what: 'records' | 'keys'
@@ -31,7 +31,7 @@ export class Api {
   readonly vendor: Vendor
   readonly gate: Gate
   readonly signal: AbortSignal
-  /** Most records of a page; tests make pages small. */
+  /** Most records on a page. Tests make pages small. */
   readonly top: { records: number; keys: number }
 
   constructor(settings: ResoSettings, gate: Gate, signal: AbortSignal, top?: number) {
@@ -52,7 +52,7 @@ export class Api {
     const { stamp, visible, pictures } = this.vendor
     const own = ['ListingKey', stamp, ...(visible === null ? [] : ['ListingId', visible])]
     const isWhole = query.what === 'records'
-    // Without its key in $select a vendor has made addresses of media that lead nowhere.
+    // Without the key in $select, one vendor gave addresses of media that lead nowhere.
     const fields = isWhole
       ? select && [...new Set([...own, 'ListingId', ...(pictures === null ? [] : [pictures]), ...select])]
       : own
@@ -65,7 +65,7 @@ export class Api {
     if (this.vendor.orders && resource === 'Property') add('$orderby', query.order?.join(','))
     add('$top', String(query.top ?? (isWhole ? this.top.records : this.top.keys)))
     const url = new URL(resource, this.gate.root)
-    // An address as URLSearchParams writes it has + for blanks, which not every server reads.
+    // Not by URLSearchParams, which writes + for blanks: not every server reads that.
     url.search = parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
     return url
   }
@@ -75,15 +75,15 @@ export class Api {
     return { ...page, rows: value.map((record) => this.#row(record)) }
   }
 
-  /** The one record with this key or ListingId among those of the source; null: it is not among them. */
+  /** The record with this key or ListingId; null: the source does not have it. */
   async one(id: string): Promise<Row | null> {
     let { rows, next } = await this.ask(this.url({ filter: [`${this.vendor.asks} eq ${quoted(id)}`], what: 'records' }))
-    // An empty page with a link says nothing yet.
+    // An empty page with a link does not mean that there is none.
     while (rows.length === 0 && next !== null) ({ rows, next } = await this.ask(next))
     return rows.find(({ key, record }) => key === id || record[this.vendor.asks] === id) ?? null
   }
 
-  /** How many records there are; without other resources, which some servers count as well. */
+  /** How many records there are. Asked without other resources, which some servers count, too. */
   async count(): Promise<number> {
     const url = this.url({ filter: [], what: 'keys', top: 1 })
     url.search += '&$count=true'
@@ -111,14 +111,14 @@ export class Api {
 /** A text as OData writes it. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** A filter that stands beside others. */
+/** A filter to be combined with others. */
 const bracketed = (filter: string): string => (/\bor\b/i.test(filter) ? `(${filter})` : filter)
 
 const instant = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,12}))?(Z|[+-]\d\d:?\d\d)?$/i
 
 /**
- * A timestamp in a form whose order as text is that of time, with every digit it came with; null: it is none. Servers keep
- * hundredths of seconds or ten-millionths; rounded ones would skip records.
+ * A timestamp in a form that sorts as text by time, with every digit it came with; null: it is none. Servers keep hundredths or
+ * ten-millionths of seconds, and rounding would skip records.
  */
 export function comparable(stamp: string): string | null {
   const found = instant.exec(stamp)
@@ -129,7 +129,7 @@ export function comparable(stamp: string): string | null {
   return `${new Date(at).toISOString().slice(0, 19)}.${fraction.padEnd(12, '0')}`
 }
 
-/** The order of two timestamps that `Api` let pass. */
+/** The order of two timestamps that `Api` has accepted. */
 export function compareStamps(a: string, b: string): number {
   const [one, other] = [comparable(a) ?? '', comparable(b) ?? '']
   return one < other ? -1 : Number(one > other)

@@ -1,14 +1,14 @@
-/** What was used of a limit within a length of time that moves on, such as requests in an hour. */
+/** How many parts a sliding window of time is counted in. */
 const parts = 60
 
 /**
- * Counts in 60 parts of the time; a part counts until the last moment in which any of it may, so that no stretch of that
- * length ever sees more than `most`.
+ * Counts what is used of a limit within a sliding window, such as requests in an hour. Counted in 60 parts, each of which counts until
+ * all of it is out of the window, so that no stretch of that length ever sees more than `most`.
  */
 export class Quota {
   readonly most: number
   readonly #part: number
-  /** By the number of the part. */
+  /** Used amounts by the number of the part. */
   readonly #used = new Map<number, number>()
 
   constructor(most: number, milliseconds: number) {
@@ -26,7 +26,7 @@ export class Quota {
     const current = Math.floor(now / this.#part)
     let used = 0
     for (const [part, amount] of this.#used) {
-      // A clock that was set back leaves parts of a time to come: they would count for long.
+      // After the clock was set back there are parts of the future, which would count for long.
       if (part < current - parts || part > current) this.#used.delete(part)
       else used += amount
     }

@@ -1,4 +1,4 @@
-/** The records of a live source as a mapping reads them: nested, with every leaf as text, like those of an XML document. */
+/** Reads the records of a live source for a mapping: nested, with every leaf as text, like those of an XML document. */
 import { RecordError, brokenRecord, refuseBroken } from '../format/format.ts'
 import type { RawRecord, Reader, RecordFields, RecordNode } from '../format/format.ts'
 
@@ -47,7 +47,7 @@ export const apiReader: Reader = {
 
 const tooLong = (most: number): string => `it is longer than ${most} bytes (maxRecordBytes)`
 
-/** `null`, empty lists and empty objects say nothing and are left out. */
+/** The fields of a record, without `null`, empty lists and empty objects, which say nothing. */
 function fieldsOf(value: object): RecordFields {
   const fields: RecordFields = Object.create(null)
   for (const [name, one] of Object.entries(value)) {

@@ -1,4 +1,4 @@
-/** A record as it is kept: without what belongs to the protocol, and without addresses that die. */
+/** Makes records as they are kept: without members of the protocol, and without addresses that expire. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { KeptRecord } from '../../core/records.ts'
 import type { Row } from './query.ts'
@@ -6,15 +6,14 @@ import type { Vendor } from './vendors.ts'
 
 type Fields = Record<string, unknown>
 
-/** Signed addresses name their end, or their signature, in the query. */
+/** Signed addresses have their expiry, or their signature, in the query. */
 const signed =
   /[?&](?:x-amz-(?:expires|signature|security-token)|x-goog-(?:expires|signature)|expires|expiry|exp|signature|sig|se)=/i
 
 /**
- * What a record is kept as. Pictures are in the order of their numbers (`Order` is a text with some vendors, and "10" comes
- * before "2"); an address that ends after a time is left out, as whoever shows it would show a dead one. `@@ListingNumber` is the
- * ListingId without the vendor's mark, for vendors that set one before every id; `@@Licensed` whether MlgCanUse has a use that shows
- * listings to people.
+ * A record as it is kept. Pictures are sorted by number (`Order` is text with some vendors, where "10" comes before "2"). Addresses that
+ * expire are left out, as they would be shown dead. `@@ListingNumber`: the ListingId without the mark that some vendors put before
+ * every id. `@@Licensed`: whether MlgCanUse has a use that shows listings to people.
  */
 export function kept({ key, stamp, record }: Row, vendor: Vendor): KeptRecord {
   const fields = withoutProtocol(record) as Fields
@@ -39,7 +38,7 @@ const place = ({ Order: order }: Fields): number => {
   return Number.isNaN(number) ? Number.MAX_SAFE_INTEGER : number
 }
 
-/** The letters that both the id and the key begin with: the vendor's mark. */
+/** The vendor's mark: the letters that both the id and the key begin with. */
 function markOf(id: string, key: string): string {
   const letters = /^[A-Za-z]+/.exec(id)?.[0] ?? ''
   let length = 0

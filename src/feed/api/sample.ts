@@ -1,4 +1,4 @@
-/** One page of a live source, to look at: nothing of it is kept. */
+/** Gets one page of a live source, to look at. Nothing of it is kept. */
 import { nameOf } from '../transport/address.ts'
 import type { Gate } from './gate.ts'
 import { Api } from './query.ts'
@@ -8,16 +8,16 @@ import type { Vendor } from './vendors.ts'
 
 export interface Sample {
   name: string
-  /** Its records as `refresh` delivers them: one a line, as JSON. */
+  /** Its records as `refresh` delivers them: JSON, one on each line. */
   bytes: Buffer
-  /** How many records the source has; null: it does not count, or all may be on this page. */
+  /** How many records the source has; null: it does not count them, or all may be on this page. */
   all: number | null
   vendor: Vendor
   /** What the vendor's limits mean for a feed that is read on a schedule, as sentences. */
   schedule: string[]
 }
 
-/** Asks for the first page of what a source is about, and how many records there are. Throws `FeedError`, and the signal's reason. */
+/** Asks for the first page of a source, and for the number of records. Throws `FeedError`, and the signal's reason. */
 export async function sampleOf(settings: ResoSettings, gate: Gate, signal: AbortSignal): Promise<Sample> {
   const api = new Api(settings, gate, signal)
   const { vendor } = api

@@ -13,7 +13,7 @@ const address = (description: string) =>
     if (message !== null) context.addIssue({ code: 'custom', message })
   })
 
-/** What is wrong with an address that credentials are sent to, without quoting it; null: nothing. */
+/** What is wrong with an address that credentials are sent to; null: nothing. Does not quote the address. */
 function addressProblem(value: string): string | null {
   const url = URL.parse(value)
   if (url === null || !/^https?:$/.test(url.protocol)) return 'is not an https address'
@@ -53,10 +53,10 @@ export const resoSchema = later(() =>
     keys: positiveDuration('How often all keys are walked. Only such a walk tells what is gone').prefault('1d'),
   }),
 )
-/** Times in milliseconds. */
+/** The settings of a live source. Times in milliseconds. */
 export type ResoSettings = z.output<typeof resoSchema>
 
-/** The secrets of a live source as it is written; any part may have a wrong type. */
+/** The secrets in a live source as written; any part may have a wrong type. */
 export function resoSecrets(source: unknown): { name: string; value: string }[] {
   const auth = mapping(mapping(source).auth)
   return ['token', 'clientSecret'].flatMap((name) => {
@@ -81,7 +81,7 @@ export function resoProblems({ reso, vendor: name, auth, filter = '', expand = [
   if (auth.token !== undefined && client) at(['auth'], 'has a token and client credentials; give one of the two')
   else if (auth.token === undefined && (auth.clientId === undefined || auth.clientSecret === undefined))
     at(['auth'], 'needs a token, or a clientId and a clientSecret')
-  // A secret is for the vendor's own host, or for the one that is written.
+  // A secret may go to the vendor's own host, or to the host that is written.
   if (client && auth.tokenUrl === undefined && !(vendor.token?.url && vendor.hosts.includes(host)))
     at(['auth', 'tokenUrl'], 'is missing: client credentials become a token there')
   if (!client) {

@@ -1,7 +1,7 @@
 /**
- * A live source as a delivery. A run reads what changed into what is kept of it (`Mirror`), compares all keys when that is due, and
- * delivers all that is kept. So a listing that was held, failed or is mapped otherwise is delivered again, and a change of the
- * configuration needs no new load.
+ * A live source as a delivery. A run reads changes into the mirror, compares all keys when that is due, and delivers all that is kept.
+ * So a listing that was held, failed, or is mapped in another way now is delivered again, and a change of the configuration needs no
+ * new load.
  */
 import { FeedError } from '../../core/errors.ts'
 import { shortHash } from '../../core/hash.ts'
@@ -19,17 +19,17 @@ import { kept, unpacked } from './record.ts'
 import type { ResoSettings } from './settings.ts'
 import { changedSince, walkAll } from './walk.ts'
 
-/** A removal during a first load may be told before its time was reached: changes are read again from so long before it. */
+/** Milliseconds. Changes are read again from so long before a first load began: a removal during the load may be dated before it. */
 const late = 20 * 60_000
-/** Records that a walk lacks, or has and we lack, are asked for one by one up to so many. */
+/** Up to so many records that differ between a walk and the mirror are asked for one by one. */
 const mostSingly = 100
 
 export interface Refreshed {
-  /** All that is kept, one record a line as JSON. */
+  /** All that is kept, as JSON, one record on each line. */
   opened: Opened
-  /** Proof of all keys, made in this run, of a scope whose absences count; null: absence says nothing. */
+  /** This run's proof of all keys, if absences of the scope count; null: absence says nothing. */
   walk: WholeWalk | null
-  /** What is remembered of the source once the run's plan was accepted, and once it was carried out. */
+  /** What to remember of the source once the delivery is accepted and, in `carriedOut`, once the plan is carried out. */
   accepted: SourceProgress
   carriedOut: SourceProgress
   /** What a person should know, as sentences. */
@@ -39,21 +39,21 @@ export interface Refreshed {
 export interface RefreshOptions {
   signal: AbortSignal
   clock: Clock
-  /** A deletion waits for a walk that says so again. */
+  /** A delete waits for another walk to confirm it. */
   isWaiting: boolean
   progress: (records: number) => void
-  /** Records of a page; tests make them small. */
+  /** Records on a page. Tests make pages small. */
   top?: number
 }
 
-/** What the records of a source are an answer to. A token that is renewed changes nothing; another client may see others. */
+/** All that decides which records a source gives, as one value. A renewed token is not part of it; another client is. */
 export function scopeOf({ reso, vendor, auth, filter, select, expand }: ResoSettings): string {
   return shortHash(JSON.stringify([reso, vendor, auth.clientId, auth.scope, filter, select, expand]))
 }
 
 /**
- * Brings what is kept up to date. What was received stays kept where it ends too early, and the next run goes on from there.
- * Throws `FeedError`, and the signal's reason.
+ * Brings what is kept up to date. If it ends early, what was received stays, and the next run goes on from there. Throws `FeedError`,
+ * and the signal's reason.
  */
 export async function refresh(
   settings: ResoSettings,
@@ -80,7 +80,7 @@ export async function refresh(
     const fresh = new Map<string, Row>()
     for (const row of rows) {
       const before = fresh.get(row.key)?.stamp ?? known.get(row.key)
-      // One of the same timestamp may have changed once more within it.
+      // A record may change twice within one timestamp.
       if (before === undefined || compareStamps(row.stamp, before) >= 0) fresh.set(row.key, row)
     }
     progress = next
@@ -127,7 +127,7 @@ export async function refresh(
     await mirror.keep([], progress)
   }
 
-  /** The first load, from where it was left. */
+  /** Carries the first load on from where it was left. */
   async function load(): Promise<void> {
     const { visible } = api.vendor
     const conditions = visible === null ? [] : [`${visible} eq true`]
@@ -139,13 +139,13 @@ export async function refresh(
     for await (const rows of changesSince(api, from, [])) await keep(rows, moved(rows))
   }
 
-  /** Records whose pictures alone changed, which the timestamp of change does not tell. */
+  /** Reads records of which only the pictures changed, which the timestamp of change does not show. */
   async function pullPictures(field: string): Promise<void> {
     const since = new Date((last ?? progress.since) - late).toISOString()
     for await (const rows of changesSince(api, since, [], field)) await keep(rows, progress)
   }
 
-  /** Progress with the greatest timestamp received, of records that are not kept, too. */
+  /** The progress with the greatest timestamp received, also of records that are not kept. */
   function moved(rows: readonly Row[]): SourceProgress {
     const { watermark } = progress
     const greatest = rows.reduce<string | null>(
@@ -160,7 +160,7 @@ export async function refresh(
     return watermark === null || overlap === 0 ? watermark : earlier(watermark, Date.parse(watermark) - overlap)
   }
 
-  /** Compares all keys with those that are kept: what is missing here is fetched, what is gone there goes. */
+  /** Compares all keys with the kept ones. Fetches what is missing here, and drops what is gone there. */
   async function compared(): Promise<WholeWalk | { why: string }> {
     const startedAt = clock.now()
     const walk = await walkAll(api, () => clock.now())
@@ -190,9 +190,9 @@ export async function refresh(
     return walk
   }
 
-  /** Fetches records that a walk tells of. */
+  /** Fetches records that a walk found to be missing or out of date. */
   async function fetchStale(stale: readonly (readonly [key: string, stamp: string])[]): Promise<void> {
-    // A vendor that searches no keys is read by time; a record that it told late comes so as well.
+    // If the vendor can't search by key, changes are read by time, which also gives records that it showed late.
     if (stale.length > mostSingly || (stale.length > 0 && api.vendor.asks !== 'ListingKey')) {
       const earliest = stale.reduce(
         (least, [, stamp]) => (compareStamps(stamp, least) < 0 ? stamp : least),
@@ -207,7 +207,7 @@ export async function refresh(
     }
   }
 
-  /** By which one record is asked for. */
+  /** The id by which a record is asked for. */
   function idOf(record: Parameters<typeof unpacked>[0] & { key: string }): string {
     if (api.vendor.asks === 'ListingKey') return record.key
     const { ListingId: id } = JSON.parse(unpacked(record).toString()) as { ListingId?: unknown }

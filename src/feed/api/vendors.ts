@@ -1,12 +1,12 @@
-/** What each vendor of the RESO Web API demands: one entry a vendor, and no rule of a vendor anywhere else. */
+/** What each vendor of the RESO Web API demands. Each has one entry, and its rules are nowhere else. */
 
 export interface Vendor {
   title: string
-  /** Hosts that are this vendor's alone. */
+  /** Hosts of this vendor alone. */
   hosts: readonly string[]
   /** The field that changes with every change of a record. */
   stamp: string
-  /** Most records of a page: whole ones, with other resources in them, and as keys alone. */
+  /** Most records on a page: whole, with other resources expanded, and as keys alone. */
   top: { records: number; expanded: number; keys: number }
   /** A field that every filter must fix with `eq`. */
   fixes: string | null
@@ -15,30 +15,30 @@ export interface Vendor {
   /** Whether it takes `$orderby`; else answers come in the order of the stamp. */
   orders: boolean
   /**
-   * How all keys are walked: by their order, each page asked for after the last key, or by the links of this resource, which
-   * is none of `Property`'s ordinary pages.
+   * How all keys are walked. `order`: by key, each page after the last key of the one before. Else: by the links of this resource,
+   * which differ from those of `Property`.
    */
   walk: 'order' | { resource: string; prefer?: string }
-  /** The field by which one record is asked for: `ListingKey`, where it can be searched. */
+  /** The field by which one record is asked for: `ListingKey`, if that can be searched. */
   asks: 'ListingKey' | 'ListingId'
   /** Whether `$count` tells how many records there are. */
   counts: boolean
   /**
-   * Milliseconds before the last timestamp from which changes are asked for again: what was written meanwhile may show later than
-   * its timestamp, and a record may change twice within one; caches of a vendor may be late by far more.
+   * Milliseconds before the last timestamp from which changes are asked for again. A change may show later than its timestamp, a record
+   * may change twice within one, and a vendor's caches may be late by far more.
    */
   overlap: number
-  /** The field that changes with the pictures of a record alone, where `stamp` does not; null: `stamp` does. */
+  /** The field that changes when only a record's pictures do; null: `stamp` changes then, too. */
   pictures: string | null
-  /** After so many milliseconds without a reading changes are lost: removed records are no longer told. */
+  /** After so many milliseconds without a reading, changes are lost, as removed records are no longer told. */
   memory: number
-  /** The flag of a record that says whether it may be seen; a first load asks for those that may. */
+  /** The flag that says whether a record may be shown. A first load asks for those that may. */
   visible: string | null
-  /** Ids begin with a mark of the vendor, which readers are not shown. */
+  /** Ids begin with a mark of the vendor, which is not shown to readers. */
   marksIds: boolean
   /** Why pictures of this vendor can't be shown; null: they can. */
   noPictures: string | null
-  /** Where tokens are from; null: a token that does not change. */
+  /** Where tokens come from; null: the token never changes. */
   token: { url: string | null; scope: string } | null
   limits: Limits
 }
@@ -57,7 +57,7 @@ const giga = 1_000_000_000
 const minute = 60_000
 const day = 86_400_000
 
-/** Where nothing is published, two requests a second are what the others take. */
+/** For vendors that publish no limits: two requests a second, as the others allow. */
 const unpublished: Limits = {
   second: 2,
   minute: Infinity,
@@ -108,7 +108,7 @@ export const vendors = {
     walk: { resource: 'Property' },
     asks: 'ListingId',
     counts: false,
-    // A removed record is told for seven days.
+    // Removed records are told for seven days.
     memory: 6 * day,
     visible: 'MlgCanView',
     marksIds: true,
@@ -119,7 +119,7 @@ export const vendors = {
     ...generic,
     title: 'Bridge',
     hosts: ['api.bridgedataoutput.com'],
-    // ModificationTimestamp stays where only the pictures changed.
+    // ModificationTimestamp does not change with the pictures.
     stamp: 'BridgeModificationTimestamp',
     top: { records: 200, expanded: 200, keys: 2000 },
     walk: { resource: 'Property/replication' },
@@ -147,7 +147,7 @@ export const vendors = {
     title: 'CREA DDF',
     hosts: ['ddfapi.realtor.ca'],
     walk: { resource: 'PropertyReplication()' },
-    // Counting is to be asked for once only: two walks prove as much.
+    // The vendor wants counts asked for only once. Two walks prove as much.
     counts: false,
     token: { url: 'https://identity.crea.ca/connect/token', scope: 'DDFApi_Read' },
   },

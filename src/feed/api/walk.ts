@@ -1,4 +1,4 @@
-/** The walk over all keys of a source, from the first page to the last. */
+/** Walks all keys of a source, from the first page to the last. */
 import { FeedError } from '../../core/errors.ts'
 import { WholeWalk } from './proof.ts'
 import type { Walked } from './proof.ts'
@@ -6,14 +6,14 @@ import { changesSince } from './pull.ts'
 import { compareStamps, quoted } from './query.ts'
 import type { Api, Row, RowPage } from './query.ts'
 
-/** So often a walk begins anew when it proves nothing. */
+/** Most walks in one run, if they prove nothing. */
 const mostWalks = 3
-/** Clocks differ, and servers show changes late: a change of so many milliseconds before the walk counts as one in it. */
+/** Milliseconds. A change so shortly before the walk counts as one during it, as clocks differ and servers show changes late. */
 const before = 20 * 60_000
 
 /**
- * Walks all keys. Gives the proof that they are all, or why there is none; a page that can't be had makes it a reason as well, and
- * only the signal's reason is thrown. `now`: the clock.
+ * Walks all keys. Gives the proof that they are all, or why there is none, such as a page that can't be read. Throws only the signal's
+ * reason. `now`: the clock.
  */
 export async function walkAll(api: Api, now: () => number): Promise<WholeWalk | { why: string }> {
   let result: WholeWalk | { why: string } = { why: 'no walk was made' }
@@ -54,7 +54,7 @@ async function once(api: Api): Promise<Walked> {
     take(rows)
     const isFull = rows.length >= api.top.keys
     if (rows.length === 0 && next === null) break
-    // Behind the links of a vendor only the last page has none, full or not; by key a full page may have another behind it.
+    // By links, only the last page has none, full or not. By key, another page may follow a full one.
     if (next === null && (walk !== 'order' || !isFull)) break
     if (walk !== 'order' || rows.length === 0) page = await api.ask(next!)
     else {
@@ -65,7 +65,7 @@ async function once(api: Api): Promise<Walked> {
   return { keys, doubled }
 }
 
-/** The keys of records that changed since shortly before `startedAt`: they are read, as a count is what is in doubt. */
+/** The keys of records changed since shortly before `startedAt`. They are read and not counted, as counts are what is in doubt. */
 export async function changedSince(api: Api, startedAt: number): Promise<Set<string>> {
   const keys = new Set<string>()
   for await (const rows of changesSince(api, new Date(startedAt - before).toISOString(), []))

@@ -1,4 +1,4 @@
-/** The time that the reading of one delivery may take (`limits.read`). What it cuts off is missing: no proof of absence. */
+/** Limits the time for reading one delivery (`limits.read`). What that cuts off makes the delivery incomplete: it is no proof of absence. */
 import { FeedError } from '../../core/errors.ts'
 import { timeLimit } from '../../core/machine.ts'
 import type { Clock } from '../../core/machine.ts'
@@ -8,18 +8,18 @@ import type { RawRecord } from './format.ts'
 export type ReadBudget = ReturnType<typeof readBudget>
 
 /**
- * Records are read in steps, each watched as one, since watching has its cost: from `fewest` to `most` records, as many as take
- * about `stepTime` milliseconds, and at most so many bytes.
+ * Records are read in steps, and the time is watched for each step, as watching has its cost. A step has from `fewest` to `most`
+ * records, as many as take about `stepTime` milliseconds, and at most so many bytes.
  */
 const fewest = 32
 const most = 512
 const stepTime = 32
 const mostBytes = 1024 * 1024
 
-/** As many times a record is read while the machine gives this process less than half of its time. */
+/** How often a record is tried while the machine gives this process less than half of its time. */
 const mostAttempts = 10
 
-/** Begins with the reading, and has to be ended with it. `stall` and `total` are milliseconds. `stop`: the run's own signal. */
+/** Make it when reading begins, and call `end` when reading ends. `stall` and `total` in milliseconds; `stop`: the run's own signal. */
 export function readBudget({ stall, total }: { stall: number; total: number }, stop: AbortSignal, clock: Clock) {
   const late = `reading took longer than ${total / 1000} s (limits.read.total); the rest was not read`
   const whole = timeLimit(total, new FeedError(late))
@@ -31,7 +31,7 @@ export function readBudget({ stall, total }: { stall: number; total: number }, s
     signal: AbortSignal.any([stop, whole.signal]),
     /** Why the reading was cut off; null: it was not. */
     exceeded: (): string | null => exceeded ?? (whole.signal.aborted ? late : null),
-    /** Else all that the reading had would be kept until `total` is over. */
+    /** Ends the budget. Without this, all that the reading used would stay in memory until `total` is over. */
     end: whole.end,
     /** Gives the event loop back from time to time. Throws the reason of the run's signal. */
     async pause(): Promise<void> {
@@ -51,8 +51,8 @@ export function readBudget({ stall, total }: { stall: number; total: number }, s
       }
     },
     /**
-     * Does something with each record, as far as the time goes. The results end before the record that took too long. Time
-     * that the machine gave to others is no fault of the record: it is read again, a few times.
+     * Does something with each record, as long as there is time. The results end before a record that took too long. If the machine
+     * gave its time to others meanwhile, that is no fault of the record, which is then tried again a few times.
      */
     each<Result>(records: readonly RawRecord[], read: (record: RawRecord) => Result): Result[] {
       const results: Result[] = []
@@ -66,7 +66,7 @@ export function readBudget({ stall, total }: { stall: number; total: number }, s
           return results
         } catch (error) {
           if (!(error instanceof TimeLimitError)) throw error
-          // The time was over just as the last record was read.
+          // The time ran out just after the last record was read.
           if (results.length === records.length) return results
           const { user, system } = process.cpuUsage(before)
           if (attempt < mostAttempts && (user + system) / 1000 < stall / 2) continue

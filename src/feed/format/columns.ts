@@ -22,7 +22,7 @@ const unsafeNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'p
 /** Most cells kept under one name: a header that repeats one name would cost quadratic time for every row. */
 const mostTwins = 20
 
-/** What of `ReadOptions` and a format's own options concerns the columns. */
+/** The options that concern columns. */
 type ColumnOptions = Pick<ReadOptions, 'reads' | 'maxFields'> & HeaderOptions
 
 /**
@@ -38,7 +38,7 @@ export function headerColumns(header: string[], options: ColumnOptions) {
   const named = names.filter((name) => name !== null)
   const known: ReadonlySet<string> = new Set(named)
   const hasTwins = known.size < named.length
-  // A second cell of a name goes under a name of its own, which may be read.
+  // The second cell with a name gets a name of its own, which a rule may read.
   const isRead = (name: string): boolean => hasTwins || reads === undefined || reads(name)
   const read = names.flatMap((name, column) => (name !== null && isRead(name) ? [{ name, column }] : []))
   const keys = new Set(named.map(matchingKey))

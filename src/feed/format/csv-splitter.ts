@@ -69,7 +69,7 @@ export class CsvSplitter {
   }
 
   /**
-   * How much of a block is looked at next: all of it or, where the beginning of a row waits, what may end that row, as it has to be
+   * How much of a block is looked at next: all of it; or, if the beginning of a row waits, only what may end that row, as that has to be
    * copied. Each piece is as long as what waits, so that a row of many lines is not copied for each of them.
    */
   private pieceEnd(block: Buffer, from: number): number {

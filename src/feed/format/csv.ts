@@ -55,7 +55,7 @@ function detect(head: Buffer, presets: readonly CsvOptions[]): Detected<CsvOptio
   if (start.startsWith('<') || looksLikeJson(start)) return null
   const [firstLine] = start.split(/[\r\n]/)
   const cells = (delimiter: string): number => firstLine.split(delimiter).length
-  // Titles such as "# beds, # baths" have many of a mark that parts nothing.
+  // Titles such as "# beds, # baths" have a mark many times that separates nothing.
   const least = Math.max(5, ...candidates.map(cells))
   const [rare = null] = presets
     .map(({ delimiter = ',' }) => delimiter)
@@ -99,7 +99,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & CsvOptions): 
 
   return {
     records: records(),
-    // Asked for every batch, and a header may be long.
+    // Made once, as it is asked for with every batch, and a header may be long.
     context: () => (context ??= JSON.stringify([rows.names(), dialect])),
     end: () => ({ reasons: rows.reasons }),
     parse(record) {
@@ -229,7 +229,7 @@ function rowParser(parser: Parser, bareQuotes: boolean): (row: string) => string
 
 /**
  * The row itself. Throws `RecordError` if it has more than four quotes for each of `maxFields` values: two around it and one
- * in it, doubled. Papaparse makes an object of each that does not fit, and they cost a hundred times what they are long.
+ * in it, doubled. Papaparse makes an object of each quote that does not fit, which costs a hundred times its length.
  */
 function withFewQuotes(row: string, quote: string, maxFields: number): string {
   const most = 4 * maxFields
@@ -254,8 +254,8 @@ function dialectOf(sample: Buffer, delimiter: string | null, quote?: string): Di
 }
 
 /**
- * None where most quotes that begin a cell are closed within it (`|"Dream" home|`). One that is never closed says nothing: the
- * document may have been cut there. A table with commas is never without: they are in texts, too.
+ * Whether the table uses quotes. '': no, as most quotes that begin a cell end before it does (`|"Dream" home|`). A quote that is never
+ * closed tells nothing, as the document may have been cut there. A table with commas always uses quotes, as texts have commas, too.
  */
 function detectedQuote(text: string, delimiter: string, lineEnd: string): '"' | '' {
   return delimiter !== ',' && strayQuotesPrevail(text, delimiter, lineEnd) ? '' : '"'
@@ -277,7 +277,7 @@ function strayQuotesPrevail(text: string, delimiter: string, lineEnd: string): b
   return stray > closed
 }
 
-/** So far the end of a cell in quotes is looked for. */
+/** How many characters are searched for the end of a quoted cell. */
 const longestQuoted = 4096
 
 /** The delimiter by which most rows have as many cells as the header; of equal ones, the one with more cells. */
@@ -309,7 +309,7 @@ function cellCounts(text: string, delimiter: string, quote: string, lineEnd: str
     } else if (character === lineEnd) {
       // One-cell rows are notices and blank lines, whatever the delimiter.
       if (cells > 1 || counts.length === 0) counts.push(cells)
-      // A mark that does not part the header is no delimiter.
+      // A mark that does not separate the header's cells is no delimiter.
       if (counts[0] === 1) return counts
       cells = 1
       cellStart = true

@@ -5,7 +5,7 @@ import type { RawRecord } from './format.ts'
 
 /** Deepest nesting outside records; an answer of a server has two or three levels. */
 const deepest = 100
-/** Longer names are no member that anything here asks for. */
+/** Longer names are of no member that anything here needs. */
 const longestName = 200
 
 const quote = 34
@@ -53,7 +53,7 @@ export class JsonSplitter {
   private buffer: Buffer = Buffer.alloc(0)
   /** Offset of `buffer[0]` in the document. */
   private base = 0
-  /** Everything before is done. */
+  /** Everything before this place is done. */
   private position = 0
   private expected: Expected = 'value'
   /** First byte of the record that is being read; -1: none is. */
@@ -62,7 +62,7 @@ export class JsonSplitter {
   private depth = 0
   private inText = false
   private oversized = false
-  /** First byte of a root that may be the only record; -1: it is none. */
+  /** First byte of a root that may be the only record; -1: it can't be. */
   private rootStart = -1
   /** Whether the root has a value of its own: an answer's envelope may have none. */
   private hasValue = false
@@ -119,7 +119,7 @@ export class JsonSplitter {
   }
 
   private keptFrom(): number {
-    // The end of an escape may be ahead of the window.
+    // An escape may end behind the window.
     let from = Math.min(this.position, this.buffer.length)
     if (this.recordStart >= 0 && !this.oversized) from = Math.min(from, this.recordStart)
     return this.rootStart >= 0 ? Math.min(from, this.rootStart) : from
@@ -129,7 +129,7 @@ export class JsonSplitter {
   private finish(records: RawRecord[]): boolean {
     const end = this.recordEnd()
     if (end < 0) {
-      // What was read of it is not kept.
+      // What was read of such a record is not kept.
       if (!this.oversized && this.buffer.length - this.recordStart > this.options.maxRecordBytes) this.oversized = true
       return false
     }

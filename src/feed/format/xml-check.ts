@@ -38,7 +38,7 @@ export function checkedRecord(text: string, maxFields: number): string {
       kept = index
     } else {
       if (!/[A-Za-z_\u0080-\uffff]/.test(text[at + 1] ?? '')) throw new RecordError('there is a "<" that begins no tag')
-      // Characters of another encoding hid an end tag from the splitter and are gone here: these are two records.
+      // The splitter missed an end tag, as characters of another encoding hid it. They are gone here: these are two records.
       if (open.length === 0 && index > 0) throw new RecordError('something follows the end of the record within it')
       const end = tagEnd(text, at + 1, count)
       if (text.charCodeAt(end - 1) !== 47) open.push(nameAt(text, at + 1, end))
@@ -59,16 +59,16 @@ function afterDeclaration(text: string, at: number, record: string): number {
   if (text.startsWith('<!--', at)) return expected(text.indexOf('-->', at + 4), 'a comment is not closed') + 3
   if (!text.startsWith('<![CDATA[', at)) throw new RecordError('there is a "<!" that begins neither comment nor CDATA')
   const end = expected(text.indexOf(']]>', at + 9), 'a CDATA section is not closed')
-  // Well formed, but surely an error: a section without its end swallowed the next record. Searched within the section only,
-  // as there may be many.
+  // Well formed, but surely an error: a section without its end has swallowed the next record. Searched within each section only, as
+  // there may be many.
   if (text.slice(at, end).includes(`</${record}>`))
     throw new RecordError(`a CDATA section runs over </${shown(record)}>; its end is missing`)
   return end + 3
 }
 
 /**
- * Index of the `>` that ends a tag. Values must be quoted and follow `=`, as the splitter takes them. `count` is called for
- * the element and for all that the parser takes for an attribute, as a name without a value.
+ * Index of the `>` that ends a tag. Values must be quoted and follow `=`, as in the splitter. `count` is called for the element and for
+ * everything that the parser takes for an attribute, such as a name without a value.
  */
 function tagEnd(text: string, from: number, count: () => void): number {
   let afterEquals = false

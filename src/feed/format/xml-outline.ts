@@ -38,7 +38,7 @@ export class XmlOutline {
 
   /** Whether an element that would open here is at this path from the root, without prefixes. */
   isAt(path: readonly string[], name: string): boolean {
-    // The path is compared name by name, never made: open names may be long, and there may be many elements below them.
+    // Compared name by name, without building the path: open names may be long, and have many elements below them.
     const above = path.length - 1
     return (
       above === this.open.length && path[above] === localName(name) && this.locals.every((one, at) => one === path[at])
@@ -91,7 +91,7 @@ export class XmlOutline {
     if (/^<!doctype\s+html/i.test(buffer.toString('latin1', from, from + 100)))
       throw new FeedError('the document is an HTML page, not XML')
     if (!buffer.subarray(from, close < 0 ? undefined : close).includes('[')) return close
-    // Each may be long, and only the first one means anything.
+    // Only the first DOCTYPE means anything, and each may be long.
     if (this.root !== null || this.hasDoctype) {
       this.doubt('there is a DOCTYPE where none may be')
       return close

@@ -5,7 +5,7 @@ interface Element {
   depth: number
   count: number
   children: Set<string>
-  /** Whether a price, and a place, are named in it or below it. */
+  /** Whether it, or anything below it, names a price, and a place. */
   price: boolean
   place: boolean
 }
@@ -14,19 +14,19 @@ const namesPrice = /price|rent\b|rent$|cena|preis|prix|precio|preco|preço|prezz
 const namesPlace =
   /address|adress|city|town|zip|postal|postcode|plz|\bort$|\/ort$|^ort$|ville|ciudad|localid|locality|municip|cidade|comune|miasto|street|strasse|location|country/i
 
-/** Elements of these names are about somebody, or show something: no records, though they are repeated, too. */
+/** Elements of these names are about people or pictures. They are repeated, too, but are no records. */
 const namesOthers = /agent|broker|office|contact|phone|photo|picture|image|video|kontakt/i
 
 const deepest = 6
-/** Elements further down are counted only, and longer names left out: end tags look through what is open. */
+/** Elements deeper than this are only counted, and longer names left out, as each end tag looks through all that is open. */
 const deepestOpen = 100
 const longestName = 200
 const mostPaths = 2000
 
 /**
  * Guesses the structure of an XML document (in an encoding that keeps ASCII) from its first bytes: the records are the
- * highest repeated elements with a price and a place in them; where nothing has both, the highest repeated ones with several
- * different children, and where nothing is repeated, the first of either. An agent or a picture is none.
+ * highest repeated elements with a price and a place in them. If nothing has both, they are the highest repeated ones with several
+ * different children; if nothing is repeated, the first of either. An agent or a picture is no record.
  */
 export function xmlShape(head: Buffer) {
   const elements = outline(head)
@@ -35,7 +35,7 @@ export function xmlShape(head: Buffer) {
   const several = own.length > 0 ? own : rows
   const homes = several.filter(isOfHome)
   const isRepeated = ({ count }: Element): boolean => count > 1
-  // One home alone is around what is repeated in it.
+  // If there is only one home, what is repeated is within it.
   const rich = homes.some(isRepeated) || !several.some(isRepeated) ? (homes.length > 0 ? homes : several) : several
   const repeated = rich.filter(isRepeated)
   const likely = (repeated.length > 0 ? repeated : rich).toSorted((a, b) => a.depth - b.depth || b.count - a.count)
@@ -111,7 +111,7 @@ function enter(elements: Map<string, Element>, open: Open, name: string, selfClo
   if (!selfClosing) open.push({ name, element })
 }
 
-/** Tells every element that is open what the names in a tag are about. */
+/** Notes for every open element what the names in a tag are about. */
 function tell(open: Open, tag: string): void {
   const names = [
     /^[^\s/>]*/.exec(tag)?.[0] ?? '',

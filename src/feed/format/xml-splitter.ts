@@ -4,7 +4,7 @@ import { bang, greaterThan, lessThan, nameAt, question, slash, startsName, tagEn
 import { XmlOutline } from './xml-outline.ts'
 import { XmlRecordEnd } from './xml-record-end.ts'
 
-/** So much of a new block is copied behind the rest of the last one; what follows is scanned in place. */
+/** How many bytes of a new block are copied behind the rest of the last one. The rest of the block is scanned in place. */
 const joinBytes = 64 * 1024
 
 export interface XmlSplitterOptions {
@@ -14,9 +14,9 @@ export interface XmlSplitterOptions {
   written?: string
   /** Called for every start tag that may contain records, with the depth of its element, and for every end tag. */
   around?: {
-    /** The result: how deep the element is open for whose records the text of this one is a value; null: it is none. */
+    /** Gives the depth of the open element for whose records the text of this one is a value; null: it is no value. */
     opens(isAt: (path: readonly string[]) => boolean, tag: Buffer, depth: number): number | null
-    /** The whole element that `opens` asked for; the result is a reason why the document is incomplete, or null. */
+    /** Takes the whole element that `opens` asked for. Gives a reason why the document is incomplete, or null. */
     element(raw: Buffer): string | null
     closes(depth: number): void
     parts(): NonNullable<RawRecord['parts']>
@@ -99,7 +99,7 @@ export class XmlSplitter {
     if (this.skipping) this.outline.doubt(`the document ends in the middle of ${this.skipping.what}`)
     else if (!cut && this.position < this.buffer.length) this.outline.doubt('the document ends in the middle of a tag')
     this.outline.end(this.base + this.buffer.length, cut ? this.recordPlace : null)
-    // It reveals a document that was cut off but still looks complete.
+    // The count reveals a document that was cut off but still looks complete.
     const declared = this.counter === null ? '' : textOf(this.counter)
     if (!/^\d{0,15}$/.test(declared)) {
       this.outline.doubt(`${this.counter?.shown} is not a number of records`)
@@ -245,7 +245,7 @@ export class XmlSplitter {
         )
       else this.reading = { depth: this.outline.depth, from: open, before: [], bytes: 0 }
     }
-    // Of several the first one counts, as of attributes.
+    // The first of several counts, as with attributes.
     for (const one of here) if (one.attribute === null && !isClosed && one.text === '') one.depth = this.outline.depth
     this.position = end + 1
     return true
@@ -322,7 +322,7 @@ export class XmlSplitter {
   }
 }
 
-/** A longer element is no value of the records after it. */
+/** A longer element counts as no value of the records after it. */
 const longestElement = 64 * 1024
 
 const cdata = 'a CDATA section'

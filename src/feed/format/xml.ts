@@ -75,7 +75,7 @@ const options = () =>
       const check = (path: string[], wrong: boolean, message: string): void => {
         if (wrong) context.addIssue({ code: 'custom', path, message })
       }
-      // What can match nothing says nothing, silently: a wrong way, or a path that does not begin at the records' root.
+      // A wrong way, or a path that does not begin at the records' root, would silently match nothing.
       const checkWay = (path: string[], way: string): void => {
         check(path, /(?:^|\/)\.{1,2}(?:\/|$)/.test(way), `${way} can match nothing: a path goes down from the root`)
         const isElsewhere = /^[^@].*\//.test(way) && [record].flat().every((each) => !sharesRoot(way, each))
@@ -122,18 +122,18 @@ const options = () =>
     })
 type XmlOptions = z.output<ReturnType<typeof options>>
 
-/** Whether the element may repeat, being around the records but not the root: only its first attribute would be read. */
+/** Whether the element may repeat, as it is around the records and not the root. Only its first attribute would be read. */
 function mayComeAgain(path: string, record: string): boolean {
   const element = path.slice(0, path.lastIndexOf('/'))
   return element.includes('/') && record.startsWith(`${element}/`)
 }
 
-/** So much of `parts` is held at once. */
+/** Most bytes of `parts` that are held at a time. */
 const mostPartBytes = 32 * 1024 * 1024
 
 const localOf = (name: string): string => name.slice(name.indexOf(':') + 1).trim()
 
-/** Whether two paths begin at one root, which the record's may name by alternatives. */
+/** Whether two paths begin at the same root. The record's path may name that by alternatives. */
 function sharesRoot(path: string, record: string): boolean {
   return record
     .split('/')[0]
@@ -223,7 +223,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
       const outside: Record<string, string> = record.outside === undefined ? {} : JSON.parse(record.outside)
       for (const values of [header.found, outside])
         for (const name of Object.keys(values)) fields[`@@${name}`] = values[name]
-      // Not enumerable: what walks through a record walks through that record alone.
+      // Not enumerable, so that whatever walks through a record does not walk through these, too.
       for (const [name, nodes] of Object.entries(record.parts ?? {}))
         Object.defineProperty(fields, partsOf(name), { value: nodes })
       return fields
@@ -260,9 +260,9 @@ function wantedAt(paths: Readonly<Record<string, string>>) {
 }
 
 /**
- * Values of elements around the records, such as the section that they stand in: an attribute holds until its element closes,
- * the text of an element until the one does in which the records are. Of several the first counts; cut at 200 characters.
- * And the elements to which records refer (`parts`), each whole, as long.
+ * Values of elements around the records, such as the section that they are in. An attribute holds until its element closes; the text of
+ * an element until the one with the records does. The first of several counts. Values are cut at 200 characters. Elements to which
+ * records refer (`parts`) are kept whole, for as long.
  */
 function valuesAround(
   paths: Readonly<Record<string, string>>,
@@ -281,12 +281,12 @@ function valuesAround(
     ...all.filter(([, path]) => !path.includes('@')).map(([name, path]) => elementAt(name, path, false)),
     ...Object.entries(parts).map(([name, { at }]) => elementAt(name, at, true)),
   ]
-  /** All that are open. Records hold it: another object once one of their elements has closed. */
+  /** All parts that are open. Records refer to this object, so it is replaced once an element has closed. */
   let open: Record<string, RecordFields[]> = {}
   let bytes = 0
   const found = new Map<string, { depth: number; value: string }>()
   let reading: typeof elements = []
-  /** Of the values as they are; null: they have changed. */
+  /** The JSON of the present values; null: they have changed since. */
   let written: string | null = '{}'
   const set = (name: string, depth: number, value: string): void => {
     found.set(name, { depth, value: value.trim().slice(0, 200).toWellFormed() })
@@ -319,10 +319,10 @@ function valuesAround(
         if (!isPart) continue
         bytes += raw.length
         if (bytes > mostPartBytes) return `the elements that are named under parts are more than ${mostPartBytes} bytes`
-        // None is added after a record that holds them.
+        // Not added to the object that earlier records hold.
         if (open[name] === undefined) open = { ...open, [name]: [node] }
         else open[name].push(node)
-        // The whole of them is part of what a record says.
+        // A hash of all of them counts as part of each record.
         set(`${name}:hash`, scope, shortHash(`${found.get(`${name}:hash`)?.value ?? ''}${shortHash(raw)}`))
       }
       return null

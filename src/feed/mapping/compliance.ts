@@ -217,7 +217,7 @@ function hostOf(text: string): string | null {
  * letters of the host: the host ends before it.
  */
 function hostOfAddress(address: string): string | null {
-  // The end of a host tells whose it is, and URL parsing takes quadratic time for one beyond ASCII.
+  // Cut to its end, which tells whose the host is, as URL parsing takes quadratic time for a long one beyond ASCII.
   const near = address.replace(/^(https?:\/\/)[^/?#]*([^/?#]{300})/i, '$1$2')
   const [host] = /^[\w-]+(?:\.[\w-]+)*/.exec(URL.parse(near)?.hostname ?? '') ?? []
   return host ?? null

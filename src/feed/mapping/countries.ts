@@ -22,7 +22,7 @@ USD US USA,PR PRI,VI VIR,GU GUM,AS ASM,MP MNP,EC ECU,SV SLV,PW PLW,FM FSM,MH MHL
 XAF CM CMR,CF CAF,CG COG,GA GAB,GQ GNQ,TD TCD; XOF BJ BEN,BF BFA,CI CIV,GW GNB,ML MLI,NE NER,SN SEN,TG TGO
 XCD AG ATG,DM DMA,GD GRD,KN KNA,LC LCA,VC VCT,AI AIA,MS MSR; XPF NC NCL,PF PYF,WF WLF; ZAR ZA ZAF; ZMW ZM ZMB`
 
-/** Names that `Intl` has not, or has in another form. */
+/** Names that `Intl` lacks, or has in another form. */
 const otherNames: Readonly<Record<string, string>> = {
   'U.S.': 'US',
   'U.S.A.': 'US',
@@ -75,7 +75,7 @@ const states: Readonly<Record<'USD' | 'CAD', string>> = {
     'NT Northwest Territories,NU Nunavut,ON Ontario,PE Prince Edward Island,QC Quebec,QC Québec,SK Saskatchewan,YT Yukon',
 }
 
-/** Built with the first country that is asked for: few feeds need them. */
+/** Made when first needed, as few feeds need it. */
 let byCountry: Map<string, string> | null = null
 let byState: Map<string, string> | null = null
 
@@ -118,8 +118,8 @@ export function currencyOfState(state: string): string | undefined {
 let known: ReadonlySet<string> | undefined
 
 /**
- * The symbol of a currency (ISO 4217): that of the vocabulary, else the one that `Intl` has, else the code itself, as where only
- * its own country writes a bare `$`. undefined: there is no such currency.
+ * The symbol of a currency (ISO 4217): the vocabulary's, else that of `Intl`, else the code itself, as if only its own country writes a
+ * bare `$`. undefined: there is no such currency.
  */
 export function symbolOfCurrency(code: string): string | undefined {
   const upper = code.toUpperCase()

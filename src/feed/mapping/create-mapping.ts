@@ -51,7 +51,7 @@ export function createMapping(
   unmapped?: Unmapped,
   isRight = false,
 ): Mapping {
-  // A hundred kilobytes, which a daemon of a thousand feeds would keep for feeds that do not run.
+  // Made again when needed: a hundred kilobytes, which a daemon with a thousand feeds would keep for feeds that are not running.
   const parts = madeAgain(() => ({
     compiled: { ...compile(preset, options, file), unmapped },
     variants: preset.variants.map((variant) => ({ ...compile(preset, options, file, variant), unmapped })),
@@ -60,7 +60,7 @@ export function createMapping(
   const mendsText = options.repair === 'double-utf8'
   let version: string | null = null
   const mapping: Mapping = {
-    // Node's part for hashes takes a start several milliseconds to load, and what only looks at the store needs none.
+    // A getter, as loading Node's hashes takes several milliseconds, and commands that only read the store need none.
     get version() {
       return (version ??= shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])))
     },
@@ -79,7 +79,7 @@ export function createMapping(
       const only = delivered(compiled, record, at, moment, known)
       if (only.kind === 'listing' || only.mlsNumber === null || variants.length === 0) return [only]
       const { mlsNumber } = only
-      // A wrong record holds every listing that it could be: none of them counts as absent.
+      // A wrong record stands for every listing that it could be, so that none of them counts as absent.
       return preset.variants.map(({ suffix }) => ({ ...only, mlsNumber: mlsNumber + suffix }))
     },
     placeOf(record, moment) {
@@ -114,7 +114,7 @@ export function createMapping(
   return mapping
 }
 
-/** Gives what `make` made, and has it made again where nobody has used it for long. */
+/** Keeps what `make` made, drops it if it is not used for long, and makes it again when needed. */
 function madeAgain<Made extends object>(make: () => Made): () => Made {
   let kept: WeakRef<Made> | null = null
   return () => {
@@ -149,7 +149,7 @@ export function optionProblems(options: MappingOptions, rules = ''): string[] {
   return [...problems, ...whereProblems(where, rules)]
 }
 
-/** What a person wrote for records that lack a field; a currency as its symbol. */
+/** The configured values for records that lack a field, with a currency as its symbol. */
 function defaultsOf({ currency, defaults }: MappingOptions): Defaults {
   const symbol = currency === undefined ? undefined : symbolOfCurrency(currency)
   return withFurther(defaults, symbol === undefined ? {} : { CurrencySymbol: symbol })

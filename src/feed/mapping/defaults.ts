@@ -1,6 +1,6 @@
 /**
- * `defaults`: what a person wrote for records that lack a field, for all of them, or in groups for kinds of property. Facts, in
- * contrast to placeholders: they go out as the record's own values do.
+ * `defaults`: values for records that lack a field, for all records or by kind of property. Unlike placeholders they are facts, and are
+ * sent like the record's own values.
  */
 import { z } from 'zod'
 import { fieldRules } from '../../core/listing.ts'
@@ -32,17 +32,17 @@ function groupsOf(written: Defaults): Group[] {
   return written.map(({ when, ...values }) => ({ kinds: kindsOf(when), values: values as Group['values'] }))
 }
 
-/** The groups of `defaults`, and others behind them. */
+/** The groups of `defaults`, with further ones after them. */
 export function withFurther(written: Defaults | undefined, further: Record<string, Value>): Defaults {
   return [written ?? [], further].flat()
 }
 
-/** The fields that every record has by them. */
+/** The fields that every record gets from them. */
 export function alwaysGiven(written: Defaults): ReadonlySet<string> {
   return new Set(groupsOf(written).flatMap(({ kinds, values }) => (kinds === null ? Object.keys(values) : [])))
 }
 
-/** What a field has by default: the first that is for the listing's kind. */
+/** The defaults of a field. The first one for the listing's kind counts. */
 export function byDefaultOf(name: FieldName, written: Defaults): ByDefault[] {
   return groupsOf(written).flatMap(({ kinds, values }) =>
     values[name] === undefined ? [] : [{ kinds: kinds === null ? null : new Set(kinds), value: values[name] }],

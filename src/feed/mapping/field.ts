@@ -48,16 +48,16 @@ export function withAffixes(read: Read, prefix: string, suffix: string): Read {
   }
 }
 
-/** What to do about a field that a record lacks, where it is not `defaults or fields`. */
+/** What to do about a field that a record lacks, if not `defaults or fields`. */
 const remedies: Partial<Record<FieldName, string>> = {
   MLSNumber: 'give it with fields',
   CurrencySymbol: 'the feed names neither a currency nor a country: give one with currency: EUR (ISO 4217)',
 }
 
-/** An optional field that can't be read is left out; not a price, without which a listing says something else. */
+/** Optional fields are left out if they can't be read. Not a price: without it a listing says something else. */
 const neverLeftOut: readonly FieldName[] = ['SalePrice', 'RentPrice']
 
-/** Sets the field's value in the listing, or adds to `problems`; what the listing does without goes to `making.unread`. */
+/** Sets the field's value in the listing, or adds to `problems`. A value that can be left out is added to `making.unread`. */
 export function readField(step: FieldStep, record: RecordFields, making: Making, problems: Problem[]): void {
   const { name, choices, required } = step.rule
   const wrongGoesTo = () => (required || neverLeftOut.includes(name) ? problems : making.unread)

@@ -1,6 +1,6 @@
 /**
- * `join`: a second table whose rows belong to the records by a key, as the Media file of a RESO export. A rule reads its columns as
- * `media:MediaURL`. Where that table is missing or not whole, what comes from it stays as it was confirmed.
+ * `join`: a second table whose rows belong to the records by a key, such as the Media file of a RESO export. Rules read its columns as
+ * `media:MediaURL`. If the table is missing or not whole, what comes from it stays as it was confirmed.
  */
 import { z } from 'zod'
 import { fieldRules } from '../../core/listing.ts'
@@ -34,7 +34,7 @@ export const joinSchema = z.record(
 )
 type Written = z.infer<typeof joinSchema>
 
-/** A second table, with what the rules need of it. */
+/** A second table, and what the rules need of it. */
 export interface Join extends z.infer<typeof tableSchema> {
   name: string
   /** The columns that rules read. */
@@ -46,14 +46,14 @@ export interface Join extends z.infer<typeof tableSchema> {
 /** The mark of a record whose rows of a table are not known. */
 export const lackOf = (name: string): string => `@@${name}:lacks`
 
-/** Fields that may be kept alone: nothing but their value depends on the table. */
+/** Fields that can be kept by themselves, as only their value depends on the table. */
 const kept = fieldRules.flatMap(({ name, required }) => (required || name === 'Tours' ? [] : [name as string]))
 
 const columnsIn = (rules: unknown, name: string): string[] => [
   ...new Set([...JSON.stringify(rules).matchAll(new RegExp(`"${name}:([^"]+)"`, 'g'))].map(([, path]) => path)),
 ]
 
-/** Tables that nobody reads, and rules that may not read one. */
+/** Problems: tables that no rule reads, and rules that must not read one. */
 export function joinProblems(written: Written, fields: Record<string, FieldMapping>, others: unknown): string[] {
   return Object.keys(written).flatMap((name) => {
     const readers = Object.entries(fields).filter(([, rule]) => columnsIn(rule, name).length > 0)
@@ -70,7 +70,7 @@ export function joinProblems(written: Written, fields: Record<string, FieldMappi
   })
 }
 
-/** The tables, and which fields stay as confirmed where one of them lacks. Throws `PathError`. */
+/** The tables, and for each the fields that stay as confirmed if it is missing. Throws `PathError`. */
 export function compileJoins(written: Written | undefined, fields: Record<string, FieldMapping>, paths: Paths) {
   const joins = Object.entries(written ?? {}).map(([name, table]): Join => {
     const by = paths.compile(table.by)
@@ -93,7 +93,7 @@ export function compileJoins(written: Written | undefined, fields: Record<string
   }
 }
 
-/** Puts what was confirmed in the place of fields whose table lacks. */
+/** Replaces fields whose table is missing by what was confirmed. */
 export function keepConfirmed(
   listing: Partial<Listing>,
   fields: readonly FieldName[],

@@ -71,8 +71,8 @@ export function joined(base: string, path: string): string {
 }
 
 /**
- * Paths into records of elements. `loose`: names count in any case where none is spelled exactly so. `outside`: the values from
- * outside the record that there are; null: any.
+ * Paths into records of elements. `loose`: a name matches in any case if none is spelled exactly like it. `outside`: names of the values
+ * from outside the record; null: any.
  */
 export function elementPaths(loose = false, outside: ReadonlySet<string> | null = null): Paths {
   const compile = (path: string): Select => {
@@ -82,7 +82,7 @@ export function elementPaths(loose = false, outside: ReadonlySet<string> | null 
   return { nested: true, compile, prepare: () => {} }
 }
 
-/** Throws `PathError` for a path that can match nothing in any record: it would look like a value that the feed lacks. */
+/** Throws `PathError` for a path that can't match in any record: it would look like a value that the feed lacks. */
 function refuseNothing(path: string, outside: ReadonlySet<string> | null): void {
   const nothing = (step: string, why: string): never => {
     throw new PathError(`"${step}" in the path "${path}" can match nothing: ${why}`)
@@ -199,7 +199,7 @@ function isOther(name: string, { anyPrefix, anyCase, name: wanted }: Step): bool
   return end.toLowerCase() === anyCase && (before === undefined || before === ':' || before === '@')
 }
 
-/** Finds the number in the place of `{n}`; null: there is no place for one. */
+/** Finds the number at `{n}`; null: the pattern has none. */
 function numberIn(pattern: string): ((text: string) => number | null) | null {
   const [before, after, more] = pattern.split('{n}')
   if (after === undefined || more !== undefined) return null

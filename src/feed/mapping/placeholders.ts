@@ -1,6 +1,6 @@
 /**
- * `placeholders`: what is sent of a listing that is new, where the interface requires a value and the record has none. No fact:
- * it goes out in a Create only, is marked in reports, and never takes the place of a value that was confirmed or is shown.
+ * `placeholders`: values for new listings, where the interface requires one and the record has none. They are no facts: they are sent
+ * in a Create only, marked in reports, and never replace a value that was confirmed or is shown.
  */
 import { z } from 'zod'
 import { fieldRules } from '../../core/listing.ts'
@@ -19,16 +19,16 @@ export const placeholdersSchema = later(() => {
 })
 type Written = z.infer<typeof placeholdersSchema>
 
-/** Nobody may take them for anything but a fact. */
+/** Fields that everybody takes for facts, so that they get no placeholders. */
 const neverPlaceholders: readonly FieldName[] = ['MLSNumber', 'SaleType', 'Status', 'CurrencySymbol']
-/** Of these a number of bedrooms is a fact; what is called Other may be a home, too. */
+/** Kinds of property for which a number of bedrooms is a fact. Other may be a home, too. */
 const homeKinds = ['Single Family', 'Condo', 'Townhouse', 'Multi Family', 'Apartment', 'Manufactured', 'Other'].map(
   wordKey,
 )
 export const isHome = (kind: string): boolean => homeKinds.includes(wordKey(kind))
 
 interface Group {
-  /** PropertyTypes that it is for (`wordKey`); null: all. */
+  /** The PropertyTypes (`wordKey`) that it is for; null: all. */
   kinds: string[] | null
   values: Readonly<Record<string, string | number>>
 }
@@ -67,8 +67,8 @@ function wrongPlaceholder(
 }
 
 /**
- * Gives the fields that a listing lacks their placeholders, or what was confirmed last, and removes these from `problems`. The
- * result names those that are no facts. null: the feed has no placeholders.
+ * Fills fields that a listing lacks with what was confirmed last or with placeholders, and removes them from `problems`. Gives the names
+ * of placeholder fields. null: the feed has no placeholders.
  */
 export function compilePlaceholders(written: Written | undefined) {
   if (written === undefined) return null

@@ -23,7 +23,7 @@ const columnsSchema = z.record(z.string().min(1), fieldSchema)
  */
 export type Variant = z.infer<ReturnType<typeof presetSchema>>['variants'][number]
 
-/** The keys of every preset, without those of its format (`Format.options`): made for who reads one that the build did not. */
+/** The keys of every preset, without those of its format (`Format.options`). Made on demand: presets that the build has read need none. */
 export const presetSchema = () => (made ??= makeSchema())
 let made: ReturnType<typeof makeSchema> | undefined
 

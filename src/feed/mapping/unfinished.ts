@@ -1,7 +1,7 @@
-/** What `inspect --init` leaves to a person: a configuration with it is not right yet. */
+/** Marks what `inspect --init` leaves for a person to fill in. A configuration with it is refused. */
 export const unfinished = '?'
 
-/** A problem for each place that still has it, by its path. */
+/** A problem for each place that still has it. */
 export function unfinishedProblems(options: object): string[] {
   return Object.entries(options).flatMap(([key, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && key !== 'where'

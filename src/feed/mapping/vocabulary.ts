@@ -4,7 +4,7 @@
  */
 const plainWord = /^[a-z\d]*$/
 
-/** Feeds have few words, and say them in every record. */
+/** Remembered, as feeds have few words and repeat them in every record. */
 const keysOfWords = new Map<string, string>()
 const [mostWords, longestWord] = [2000, 60]
 
@@ -35,7 +35,7 @@ const missingTexts: ReadonlySet<string> = new Set(
   'n/a,n.a.,null,none,nan,not specified,non précisé,keine_angabe,endereço não informado'.split(','),
 )
 
-/** How all of these begin: asked of every value. */
+/** How all of these begin: a quick test, as every value is checked. */
 const beginsMissing = /^[-–—nke]/i
 
 /** Whether a trimmed text means absent: empty, dashes, `N/A`, `null` … */

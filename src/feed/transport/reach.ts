@@ -1,6 +1,6 @@
 /**
- * Where the requests of one source may go. A server may name other addresses, as in a redirect; what it names can lead into
- * our network, or ask for the credentials of another host (docs/faults.md, F20, F21).
+ * Decides where the requests of one source may go. A server may name other addresses, as in a redirect, which may lead into our network
+ * or be after the credentials for another host (docs/faults.md, F20, F21).
  */
 import { lookup as systemLookup } from 'node:dns'
 import type { LookupAddress } from 'node:dns'
@@ -21,8 +21,8 @@ export interface ReachParts {
 export type Reach = ReturnType<typeof reachOf>
 
 /**
- * The configured address may be anything. An address that a server names is http or https, never http after https, and
- * public; a private one only on the configured host, if that is private itself, or with `allowPrivateRedirects`.
+ * The configured address may be anything. An address that a server names must be http or https, never http after https, and public. A
+ * private one is allowed only on the configured host, if that is private itself, or with `allowPrivateRedirects`.
  */
 export function reachOf(
   configured: URL,
@@ -101,7 +101,7 @@ export function reachOf(
   }
 }
 
-/** No setting opens these to a server. */
+/** Addresses that no setting lets a server lead us to. */
 function isNever(address: string): boolean {
   return isLinkLocal(address) || isMetadata(address)
 }

@@ -16,7 +16,7 @@ import type { Entry } from './folder.ts'
 import type { Login } from './settings.ts'
 import type { Opened, Transport, TransportOptions } from './transport.ts'
 
-/** File systems take no longer ones. */
+/** File systems allow no longer names. */
 const longestName = 255
 
 /** An entry of a folder's list. */
@@ -86,7 +86,7 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
         throw new FeedError(`${nameOf(address, address.path)}: ${words}${soFar(transfer)}`)
       } finally {
         deadline.end()
-        // What still listens would keep the connection.
+        // Or listeners on the signal would keep the connection in memory.
         over.abort()
       }
     }
@@ -179,7 +179,7 @@ function soFar({ bytes, of }: Transfer): string {
   return bytes === 0 ? '' : ` after ${bytes}${of === null ? '' : ` of ${of}`} bytes`
 }
 
-/** A server may echo what it was sent. */
+/** Removes the login's secrets from a text, as a server may echo what it was sent. */
 function withoutSecrets(text: string, { user, password, passphrase }: Login): string {
   const secrets = [password, passphrase, user].filter((secret) => secret !== undefined)
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
