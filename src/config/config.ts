@@ -54,20 +54,20 @@ export interface FeedConfig {
   live: ResoSettings | null
   /** How the source is fetched and read. */
   transport: TransportSettings
-  /** What its plan goes by. */
+  /** The settings that its plan goes by. */
   plan: PlanConfig
-  /** null: as the preset says. */
+  /** What absence means in its deliveries; null: as the preset says. */
   delivery: 'full' | 'delta' | null
   /** Cron expression; null: only run by hand. */
   schedule: string | null
-  /** How often the service's whole list is read, 0 for by every run, in milliseconds; null: it depends on how long it is. */
+  /** How often the service's whole list is read, in milliseconds; 0: by every run; null: that depends on its length. */
   observe: number | null
   timezone: string
   /** The preset with the feed's own options over it. */
   mapping: Mapping
-  /** Names that it had before. */
+  /** Its former names. */
   formerly: readonly string[]
-  /** How long a `sync` starts changes, from when its plan is made. */
+  /** For how many milliseconds, from when its plan is made, a `sync` begins changes. */
   deadline: number
   /** Settings of the chatbot, applied after a sync if they changed; texts still contain `{figures}`. null: none. */
   settings: ChatbotSettings | null
@@ -84,13 +84,13 @@ export interface Config {
   file: string
   /** Base of relative paths. */
   directory: string
-  /** Absolute path of the store, or its address where it is no file. */
+  /** Absolute path of the store or, if it is no file, its address. */
   store: string
-  /** The file beside which its one daemon says that it is alive: the store; null: the store is no file. */
+  /** The store's file, beside which its daemon notes that it is alive; null: the store is no file. */
   beside: string | null
-  /** Whether it may lie on a network file system; the present names of feeds, by names that they had before. */
+  /** Whether the store may lie on a network file system; present names of feeds by their former names. */
   place: { allowNetwork: boolean; formerly: ReadonlyMap<string, string> }
-  /** Of the readers of reports, as "en-US". */
+  /** The locale of the reports' readers, such as "en-US". */
   locale: string
   /** Who is told how feeds are. */
   notify: readonly Target[]
@@ -138,7 +138,7 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
   return { ...config, literalSecrets: literalSecrets(document.value) }
 }
 
-/** Code that zod would make for a type pays only where it judges many values. */
+/** zod can compile a type to code, which pays only for a type that checks many values. */
 const jitless = true
 
 const emptyFile = 'the file is empty; create one with: listing-sync --config FILE inspect --init SOURCE'
@@ -158,7 +158,7 @@ function readConfigFile(file: string, path: string, sources: ReferenceSources): 
   } catch (error) {
     throw new ConfigError(file, [`can't be read: ${unreadable[codeOf(error)] ?? messageOf(error)}`])
   }
-  // What is UTF-16 has a zero byte in every Latin letter.
+  // UTF-16 has a zero byte in every Latin letter.
   if (text.includes('\0'))
     throw new ConfigError(file, ['is not UTF-8 text, but UTF-16 or no text at all; save it as UTF-8 in your editor'])
   return text
@@ -243,7 +243,7 @@ function secretsOf({ service, feeds, store, notify, http }: Omit<Config, 'litera
   return [...new Set(secrets.filter((secret) => secret !== ''))]
 }
 
-/** Who knows such an address may write there: all of it but the host is secret. */
+/** The secrets of an address that messages go to: all but the host, as whoever knows it can write there. */
 function callSecrets(address: string): string[] {
   const url = URL.parse(address)
   if (url === null) return []

@@ -1,4 +1,4 @@
-/** What may be shown of a configuration that is no YAML: a wrong line may be the one with the password. */
+/** Shows parts of a configuration that is no valid YAML, without secrets: a wrong line may be the one with the password. */
 import type { YAMLError } from 'yaml'
 import { configJsonSchema } from './schema.ts'
 
@@ -9,7 +9,7 @@ const plain = new Set(
   rate repair schedule settle share timeout timezone transferTimeout unchanged virtualCount`.split(/\s+/),
 )
 
-/** Whether the value at a key, named by itself, is no secret. */
+/** Whether the value at a key can't be a secret. */
 export function isPlain(key: string | number | undefined): boolean {
   return typeof key === 'string' && plain.has(key)
 }
@@ -23,8 +23,8 @@ export function excerpt(line: string): string {
 }
 
 /**
- * The line at `column` (from 1) of `line` (from 1) with its neighbours, and a caret under the place. What is no name of a
- * setting and no plain value is `…`; a blank at the beginning is `·`.
+ * The line `line` with its neighbours, and a caret under `column` (both from 1). All but names of settings and plain values is `…`; a
+ * blank at the beginning is `·`.
  */
 export function excerptAt(lines: readonly string[], line: number, column: number): string {
   const shown: string[] = []
@@ -37,13 +37,13 @@ export function excerptAt(lines: readonly string[], line: number, column: number
   return shown.join('\n')
 }
 
-/** A line without what may be a secret, and where its `column` (from 0) has come to. */
+/** A line without what may be a secret, and where its `column` (from 0) is in that. */
 function masked(line: string, column: number): { text: string; caret: number } {
   const indent = /^\s*/.exec(line)![0].length
   const whole = excerpt(line)
   // Runs of blanks don't reach a terminal.
   const blanks = '·'.repeat(Math.min(indent, 40))
-  // One setting with a value that may be shown stands there as it is.
+  // A single setting whose value may be shown stays as it is.
   if (!whole.endsWith('…')) {
     const dash = /^\s*(?:- +)?/.exec(line)![0].length
     return { text: blanks + whole, caret: blanks.length + Math.max(0, Math.min(column - dash, whole.length)) }
@@ -76,7 +76,7 @@ function namesIn(schema: unknown): string[] {
   return [...Object.keys(properties), ...Object.values(schema).flatMap(namesIn)]
 }
 
-/** What is wrong with YAML, without what stands there: the library quotes it. */
+/** What is wrong with YAML, without quoting it as the library does. */
 export function yamlSentence({ code, message }: Pick<YAMLError, 'code' | 'message'>): string {
   if (code === 'TAG_RESOLVE_FAILED') return 'A value that begins with ! must be in quotes'
   if (code === 'BAD_DIRECTIVE') return 'A line that begins with % is a directive of YAML; none is taken'

@@ -1,4 +1,4 @@
-/** Secrets that stand in the configuration itself, where whoever may read the file has them. */
+/** Finds secrets that stand in the configuration itself, where everybody who may read the file sees them. */
 import { webSecrets } from '../feed/transport/address.ts'
 import { resoSecrets } from '../feed/api/settings.ts'
 import { sourceSecrets } from '../feed/transport/transports.ts'
@@ -15,7 +15,7 @@ export function literalSecrets(tree: unknown): string[] {
   const lookAtAddress = (value: unknown, path: string, secretsOf = sourceSecrets): void => {
     if (typeof value === 'string' && secretsOf(value).length > 0) look(value, path)
   }
-  /** Who knows an address that takes messages may send them. */
+  /** An address that takes messages is a secret: whoever knows it can send them. */
   const lookAtCall = (value: unknown, path: string): void => {
     if (typeof value === 'string' && !isLoopback(value)) look(value, path)
   }

@@ -1,4 +1,4 @@
-/** The configuration of a long-running process: secret files are read again before each run, all of it when it is told to. */
+/** The configuration of a long-running process: secret files are read again before each run, and all of it on request. */
 import { resolve } from 'node:path'
 import { ConfigError } from '../core/errors.ts'
 import { loadConfig } from './config.ts'
@@ -11,11 +11,11 @@ import type { ReferenceSources } from './text.ts'
 export function liveConfig(file: string, sources: ReferenceSources) {
   const { readFile } = sources
   const path = resolve(file)
-  /** As of the last time that all of it was read. */
+  /** The configuration as of the last time that all of it was read. */
   let whole = readWhole()
   let config = whole.config
 
-  /** What it named by `${file:…}`, and its files of settings, as they were read last. */
+  /** The files named by `${file:…}`, and files of settings, as they were read last. */
   let named = whole.named
 
   function readWhole(): { config: Config; text: string; named: Map<string, string> } {
@@ -44,7 +44,7 @@ export function liveConfig(file: string, sources: ReferenceSources) {
    * something is missing or wrong now; then everything stays as it was.
    */
   function refresh(): boolean {
-    // A thousand feeds do this before each of their runs: what has not changed is not understood anew.
+    // Nothing to do if no text has changed: a thousand feeds come here before each of their runs.
     if ([...named].every(([name, text]) => isAsRead(name, text))) return false
     const files = new Map<string, string>()
     const asRead = (name: string): string => {
@@ -79,7 +79,7 @@ export function liveConfig(file: string, sources: ReferenceSources) {
   }
 
   return {
-    /** As of the last `refresh` or `reload`. */
+    /** The configuration as of the last `refresh` or `reload`. */
     get config(): Config {
       return config
     },
@@ -110,7 +110,7 @@ function fixed(before: Config, after: Config): string[] {
   return problems
 }
 
-/** A mapping with its second tables where a later one has them: their addresses may have passwords in them. */
+/** A mapping with the second tables of a later one, as their addresses may have passwords in them. */
 function withSources(mapping: Mapping, { joins: later }: Mapping): Mapping {
   const { joins } = mapping
   if (joins === undefined || later === undefined) return mapping

@@ -30,7 +30,7 @@ export interface MappingParts {
 /** Makes a feed's mapping. Throws `ConfigError` whose problems begin with their path in the feed (`fields.City: …`). */
 export type MappingMaker = (parts: MappingParts) => Mapping
 
-/** From a path relative to the configuration, or from the name of a shipped preset. */
+/** The file of a preset, given by a path relative to the configuration or by the name of a shipped one. */
 export function presetFileOf(preset: string, directory: string): string {
   return /[/\\]|\.ya?ml$/.test(preset) ? resolve(directory, preset) : resolve(presetDirectory, `${preset}.yaml`)
 }
@@ -104,7 +104,7 @@ export const makeMapping: MappingMaker = (parts) => mappingMaker()(parts)
 interface Read {
   preset: Preset | null
   problems: readonly string[]
-  /** The build found it right. */
+  /** The build has checked it. */
   isAsBuilt: boolean
 }
 
@@ -123,10 +123,10 @@ function presetOrProblems(file: string): Read {
   }
 }
 
-/** Beside the built program: what it made of the presets that come with it. */
+/** The folder beside the built program with the shipped presets as the build has read them. */
 const builtDirectory = new URL('../presets/', import.meta.url)
 
-/** A preset as the build read and checked it; null: it did not, as it is no shipped one, or its text is another. */
+/** A preset as the build has read and checked it; null: it is no shipped one, or its text has changed. */
 function presetAsBuilt(text: string, file: string): Preset | null {
   if (dirname(file) !== resolve(presetDirectory)) return null
   try {
@@ -137,13 +137,13 @@ function presetAsBuilt(text: string, file: string): Preset | null {
   }
 }
 
-/** `of`: its text. */
+/** A preset of the build; `of`: its text. */
 interface Built {
   of: string
   preset: Omit<Preset, 'file'>
 }
 
-/** For the build: what `presetAsBuilt` reads, by file. Those that extend another are left out: their text is not all of them. */
+/** For the build: what `presetAsBuilt` reads, by file. Presets that extend another are left out, as their text alone does not tell what they are. */
 export function presetsToBuild(): Map<string, Built> {
   const files = presetFiles().map((name) => [name, readPreset(join(presetDirectory, name))] as const)
   return new Map(
@@ -169,7 +169,7 @@ export function presetAt(file: string): Preset {
   return loadPreset(readPreset(file), file, baseOf)
 }
 
-/** The preset that another one, of this file, extends. */
+/** The preset that the one in `file` extends. */
 function baseOf(name: string, file: string): { text: string; file: string } {
   const base = presetFileOf(name, dirname(file))
   return { text: readPreset(base), file: base }

@@ -32,7 +32,7 @@ const schedule = text(
     `is not a schedule such as "*/30 * * * *" (minute hour day month weekday)${scheduleHint(String(input))}: ${JSON.stringify(input)}`,
 })
 
-/** Where a schedule is wrong, as far as that can be told; begins with a semicolon. */
+/** Where a schedule is wrong, as a clause after a semicolon; '': that can't be told. */
 function scheduleHint(written: string): string {
   const fields = written.trim().split(/\s+/)
   if (!/^[\d*]/.test(written.trim())) return ''

@@ -15,19 +15,19 @@ export interface ConfigDocument {
   lineOf: (path: Path) => number | null
 }
 
-/** Where references are looked up. */
+/** Where the values of references come from. */
 export interface ReferenceSources {
   env: Record<string, string | undefined>
   /** Content of a file by its path as written; may throw. */
   readFile: (path: string) => string
-  /** Gets every text that no log, error or report may show; what files hold before anything can be wrong with it. */
+  /** Called with every text that no log, error or report may show; with the content of files before it is checked. */
   learn: (secrets: string[]) => void
 }
 
 /** The value of a reference, how it was written, and where. */
 export interface Filled {
   value: string
-  /** It is the default of `${NAME:-text}`, which everybody sees who sees the file. */
+  /** It is the default of `${NAME:-text}`, which anybody who sees the file can see. */
   isDefault: boolean
   reference: string
   path: Path
@@ -36,7 +36,7 @@ export interface Filled {
 /** Reads YAML; duplicate keys, unknown tags and a second document are problems. Never throws. */
 export function readDocument(text: string): ConfigDocument {
   const lineCounter = new LineCounter()
-  // Warnings of the library would go to standard error by themselves, and quote what is there.
+  // `logLevel`: else the library would write warnings to standard error, and quote the text in them.
   const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' })
   const lines = text.split('\n')
   const at = (position: number, sentence: string): string => {
@@ -54,7 +54,7 @@ export function readDocument(text: string): ConfigDocument {
       aliases.set(lineAt(position), at(position, aliasSentence))
     },
   })
-  // One mistake in the text makes several errors for the library.
+  // One mistake makes the library report several errors.
   const others = wrong.filter(({ code, pos }) => code !== 'TAB_AS_INDENT' && !aliases.has(lineAt(pos[0])))
   const problems = others.map((error) => at(error.pos[0], yamlSentence(error)))
   problems.push(...aliases.values())

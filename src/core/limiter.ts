@@ -11,7 +11,7 @@ import type { Clock } from './machine.ts'
 const recoveryInterval = 10_000
 /** Milliseconds that waiting calls may be behind their slots without moving later slots. */
 const longestDebt = 100
-/** The same as a share of a slot, for a call that nobody waits behind. Unused slots are not saved up. */
+/** The same, as a share of a slot, for a call that comes when none waits. Unused slots are not saved up. */
 const longestRest = 0.75
 /**
  * Evenly spaced, rate + 1 calls take more than a second by one slot. Up to so many milliseconds of that are kept even when late

@@ -220,7 +220,7 @@ function* heldOf(workspace: Workspace, { past, plan }: Prepared, letGo: { holds:
     // or an answer, not an approval.
     const parts = cause === 'unreadable' ? [{ part: withoutRule('delete') }] : weighed.parts.map(ofRule)
     const isElsewhere = change.kind === 'hold' && cause === 'other-feed'
-    // Not noted if this delta does not name it: later deltas would not either, so that nothing would end the hold.
+    // Not noted if this delta does not name it: such a delta could not end the hold either, once a single copy is left.
     const isUntold = cause === 'twice-shown' && plan.untold.told?.has(mlsNumber) === false
     const isHeld = (change.kind === 'hold' && !isUntold) || parts.length > 0
     const home = isHeld && !isElsewhere ? homeIn(workspace, change, past.moment) : null

@@ -1,13 +1,13 @@
 import * as known from '@nodable/entities'
 
-/** A decoder of every entity that HTML names. Made at its first use, as most commands read no text that has one. */
+/** A decoder of all named entities of HTML. Made at its first use, as most commands read no text with one. */
 export function htmlDecoder(): { decode(text: string): string; reset(): void } {
   let made: known.EntityDecoder | null = null
   const decoder = (): known.EntityDecoder => (made ??= new known.EntityDecoder({ namedEntities: namedEntities() }))
   return { decode: (text) => decoder().decode(text), reset: () => made?.reset() }
 }
 
-/** `ALL_ENTITIES` of the package, which puts nine hundred names together where it is only imported. */
+/** The package's `ALL_ENTITIES`, made here, as importing it would put nine hundred names together each time. */
 const namedEntities = (): Record<string, string> => ({
   ...known.BASIC_LATIN,
   ...known.LATIN_ACCENTS,

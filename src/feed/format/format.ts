@@ -92,7 +92,7 @@ export function hasOwnName(record: readonly string[]): boolean {
 /** Values that the records of a live source have, whatever their preset says. */
 const liveNames = ['ListingNumber', 'Licensed']
 
-/** Where a record has all parts of a name, of which it refers to one; not enumerable. */
+/** The key under which a record has all parts of a name, one of which it refers to. Not enumerable. */
 export const partsOf = (name: string): string => `@@${name}:all`
 
 /** The names of values from outside that records have with these options. */

@@ -15,7 +15,7 @@ export function parseJsonRecord(text: string): RecordFields {
   const record = fieldsOf(value, 0)
   if (membersIn(text) !== Object.keys(value as object).length)
     throw new RecordError('the record has two members of one name; the end of another record may be missing in it')
-  // A number beyond these digits would be another one, and identifiers are often long numbers.
+  // JavaScript would change a number with more digits, and identifiers are often long numbers.
   return /\d{16}/.test(text) ? fieldsOf(parsed(text, exactNumbers), 0) : record
 }
 
@@ -27,7 +27,7 @@ function parsed(text: string, reviver?: typeof exactNumbers): unknown {
   }
 }
 
-/** The members of the object that a text is, those of one name counted singly. */
+/** How many members the object in a text has; several with one name count each. */
 function membersIn(text: string): number {
   let [count, depth] = [0, 0]
   for (let index = 0; index < text.length; index++) {
@@ -41,7 +41,7 @@ function membersIn(text: string): number {
   return count
 }
 
-/** Numbers as they are written. */
+/** For `JSON.parse`: keeps numbers as they are written. */
 function exactNumbers(this: unknown, _name: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' ? (context?.source ?? value) : value
 }

@@ -9,10 +9,10 @@ import { presetSchema } from './preset.ts'
 import type { Preset } from './preset.ts'
 import { unknownFields } from './names.ts'
 
-/** Where presets that others extend are read: the text and the file of the one that `file` names. */
+/** Reads the preset that the one in `file` extends, by its name: gives its text and file. */
 export type BaseOf = (name: string, file: string) => { text: string; file: string }
 
-/** So many presets may extend one another. */
+/** How many presets may extend one another in a chain. */
 const mostBases = 5
 
 /**
@@ -22,12 +22,12 @@ const mostBases = 5
 export function loadPreset(yamlText: string, file: string, baseOf?: BaseOf): Preset {
   const { preset, problems } = checkedPreset(extended(yamlText, file, baseOf))
   if (preset === null || problems.length > 0) throw new ConfigError(file, problems)
-  // Compiled without a feed's options to check the preset itself.
+  // Compiled without a feed's options, only to check the preset itself.
   createMapping({ ...preset, file }, {}, file)
   return { ...preset, file }
 }
 
-/** The keys of a preset over those of the one that it extends. */
+/** The keys of a preset, laid over those of the one that it extends. */
 function extended(text: string, file: string, baseOf: BaseOf | undefined, bases = 0): Record<string, unknown> {
   const { extends: name, ...own } = writtenPreset(text, file)
   if (name === undefined) return own
@@ -38,9 +38,9 @@ function extended(text: string, file: string, baseOf: BaseOf | undefined, bases 
   return merged(extended(base.text, base.file, baseOf, bases + 1), own)
 }
 
-/** Maps of the base keep their other entries, everything else is replaced; null takes a key away. */
+/** Lays keys over those of the base. Maps keep their other entries, all else is replaced, and null removes a key. */
 function merged(base: Record<string, unknown>, own: Record<string, unknown>): Record<string, unknown> {
-  // Keys of another format say nothing about this one.
+  // Keys of the base for another format do not apply.
   const isSame = own['format'] === undefined || own['format'] === base['format']
   const result = Object.fromEntries(Object.entries(base).filter(([key]) => isSame || key in presetSchema().shape))
   for (const [key, value] of Object.entries(own)) {

@@ -17,7 +17,7 @@ export interface Mapping {
   /** Changes whenever the same bytes could become another listing: preset, fields, defaults, where, code. */
   version: string
   delivery: 'full' | 'delta'
-  /** The same by the header of the document, else `delivery`. */
+  /** What the document's header says about that; else `delivery` counts. */
   deliveryOf?(header: Readonly<Record<string, string>>): 'full' | 'delta'
   /** Forms of dates in its documents. */
   dates?: readonly string[]
@@ -40,6 +40,6 @@ export interface Mapping {
    * without it.
    */
   normalise(record: RecordFields, at: string, moment: Moment, known?: KnownListing): Delivered[]
-  /** Where the home of a record is, as far as it says: what is left to tell one without MLSNumber by. */
+  /** Where a record's home is, as far as it says. A record without MLSNumber is recognised by it. */
   placeOf(record: RecordFields, moment: Moment): Place
 }

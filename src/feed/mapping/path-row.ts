@@ -19,9 +19,9 @@ interface Slot {
 const mostKnown = 100_000
 
 /**
- * A header is found by its exact spelling, else by `wordKey`. Which paths a header may be for is worked out once for each
- * name, not for each row: rows that lack their last cells differ in their headers, and names may be long. `byPosition`: there is
- * no header, columns are 1, 2, …
+ * A header is found by its exact spelling, else by `wordKey`. Which paths a header may be for is worked out once for each name and not
+ * for each row, as rows without their last cells have different headers, and names may be long. `byPosition`: there is no header, and
+ * columns are named 1, 2, …
  */
 export function rowPaths(byPosition = false): Paths {
   const slots = new Map<string, Slot>()
@@ -89,7 +89,7 @@ interface Header {
 interface Finder {
   /** A header as the path sees it, null if it is not for the path; `key`: its `wordKey`. */
   look(written: { name: string; key: string }): Header | null
-  /** Those that the path means, in reading order. */
+  /** The headers that the path means, in reading order. */
   choose(headers: readonly Header[]): string[]
 }
 

@@ -39,9 +39,9 @@ export interface ResoOptions {
   /** The token that is taken, of vendors whose tokens do not change. */
   token?: string
   client?: { id: string; secret: string }
-  /** Asked before each request for records. */
+  /** Called before each request for records. */
   fault?(request: ResoRequest): ResoFault | null
-  /** Told after each page of records: what is changed here changes between two pages. */
+  /** Called after each page of records: what it changes, changes between two pages. */
   after?(): void
   /** Off by so many. */
   countOff?: number
