@@ -28,8 +28,9 @@ if (tooOld !== null) throw new UserError(tooOld)
 
 /**
  * How to reach a service: address, keys, and changes to the defaults. All times in milliseconds. `rate`: calls per second,
- * Infinity for no limit; `maxAnswerBytes`: most bytes of one answer; `ca`: certificates of your own authority as PEM; `concurrency`: most calls in flight, a stream counting until its first piece; `attempts`: all
- * attempts of one call; `patience`: the longest Retry-After to wait for.
+ * Infinity for no limit; `maxAnswerBytes`: most bytes of one answer; `ca`: certificates of your own authority as PEM;
+ * `concurrency`: most calls in flight, a stream counting until its first piece; `attempts`: all attempts of one call;
+ * `patience`: the longest Retry-After to wait for.
  */
 export type ClientOptions = Pick<ClientSettings, 'baseUrl'> &
   Partial<Omit<ClientSettings, 'baseUrl'>> & {

@@ -69,7 +69,7 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
   return false
 }
 
-/** Why the rest of a change with held facts is not sent: the service refused it before. null: it did not. Only what goes out tells, not the plan. */
+/** Why a change with held facts is not sent: the service refused the rest before, which the plan can't tell. null: it did not. */
 async function refusalOf(
   context: ApplyContext,
   { mlsNumber, withheld }: Create | Update,

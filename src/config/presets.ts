@@ -143,7 +143,7 @@ interface Built {
   preset: Omit<Preset, 'file'>
 }
 
-/** For the build: what `presetAsBuilt` reads, by file. Presets that extend another are left out, as their text alone does not tell what they are. */
+/** For the build: what `presetAsBuilt` reads, by file. Left out are presets that extend another, as their text is only a part. */
 export function presetsToBuild(): Map<string, Built> {
   const files = presetFiles().map((name) => [name, readPreset(join(presetDirectory, name))] as const)
   return new Map(

@@ -8,7 +8,7 @@ export interface Home {
   /** As the feed writes it: a symbol or an ISO code. */
   readonly currency: string | null
   readonly areaUnit: Listing['AreaUnit'] | null
-  /** SalePrice, or RentPrice a month, before and after. null: no price, no listing, or one that can't be compared (sale or rent, currency). */
+  /** SalePrice, or RentPrice a month. null: no price or listing then, or one that can't be compared (sale or rent, currency). */
   readonly price: { readonly from: number | null; readonly to: number | null }
 }
 

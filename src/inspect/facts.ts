@@ -56,7 +56,7 @@ const unfinishedFacts: Partial<Record<FieldName, Omit<Remedy, 'value'>>> = {
   Url: { section: 'fields', hint: "the listing's page, such as { template: 'https://www.example.com/{MLSNumber}' }" },
 }
 
-/** The remedy for a missing field; null: it is no field of a listing. Facts that must not be made up are left to be filled in; others get a placeholder. */
+/** The remedy for a missing field: a fact is left to be filled in, others get a placeholder. null: it is no field of a listing. */
 export function remedyOf(field: string, feed: FeedMapping): Remedy | null {
   const rule = fieldRules.find(({ name }) => name === field)
   if (rule === undefined) return null

@@ -144,7 +144,7 @@ export function inputsOf(
   }
 }
 
-/** Pairs homes, and compares what comes under another number with what was sent last under the old one: a wrong price counts under any number. */
+/** Pairs homes. What comes under another number is compared with what was sent under the old one: a wrong price counts under any. */
 async function pairHomes(
   { chatbot, name }: Feed,
   { store, workspace }: Pick<Readers, 'store' | 'workspace'>,

@@ -232,7 +232,7 @@ function* heldOf(workspace: Workspace, { past, plan }: Prepared, letGo: { holds:
   }
 }
 
-/** A part that the guard holds without a rule was refused. `leaving` is noted if it had no rule before: it waited for a record without MLSNumber. */
+/** A part that no rule holds now, as a refused one, keeps its earlier rules. Without any, it waited for a record without MLSNumber. */
 function ofRule(part: PartHeld): Pick<NewHeld, 'part' | 'isRefused'> {
   return part.rules.length > 0 ? { part } : { part: { ...part, rules: ['leaving'] }, isRefused: true }
 }

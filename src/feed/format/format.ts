@@ -13,9 +13,9 @@ export interface RawRecord {
 }
 
 /**
- * A parsed record: text, or named children. Attributes are named `@name`, the text beside them `#text`;
- * a repeated element is an array. Values from outside the record are named `@@name`: its element's name if the record
- * path has alternatives, the document's `header`, and those `around` the record. A CSV row is an object of header → cell. Objects have no prototype.
+ * A parsed record: text, or named children. Attributes are named `@name`, the text beside them `#text`; a repeated element is an
+ * array. Values from outside the record are named `@@name`: its element's name if the record path has alternatives, the document's
+ * `header`, and those `around` the record. A CSV row is an object of header → cell. Objects have no prototype.
  * Every leaf is the text as found (entities decoded, not trimmed further): types come from the mapping.
  */
 export type RecordNode = string | RecordFields

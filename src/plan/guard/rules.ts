@@ -39,10 +39,10 @@ export interface Seen {
   readonly saysItself: Policy['saysItself']
   /** The last delivery was held as older than the one before. */
   readonly wasOlder: boolean
-  /** Creates of this plan; of them, those that bring back what we took off in the last 45 days. */
+  /** Creates of this plan, confirmed ones too; of them, those that bring back what we took off in the last 45 days. */
   readonly creates: number
   readonly back: number
-  /** Deletes of this plan, with those that wait; of them, those of listings created in the last 45 days. */
+  /** Deletes of this plan, confirmed and waiting ones too; of them, those of listings created in the last 45 days. */
   readonly deletes: number
   readonly young: number
   /** Deletes that wait for something else than the guard, of listings that went absent within 24 hours. */

@@ -1,4 +1,4 @@
-/** Ledger and history on PostgreSQL: marks of calls in flight, what was changed lately, and what is remembered of listings beside their rows. */
+/** Ledger and history on PostgreSQL: calls in flight, what was changed lately, what is remembered of listings beside their rows. */
 import type { History } from '../../plan/inputs.ts'
 import { byKey, historyOf } from '../history.ts'
 import type { Entered, HeldRow, Noted } from '../history.ts'

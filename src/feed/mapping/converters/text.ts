@@ -30,8 +30,8 @@ function withoutHtml(text: string): string {
 
 /**
  * Readable text: tags removed (breaks and blocks become line breaks), remaining entities decoded once, no control
- * characters or lone surrogates, NFC, at most 30 combining marks on a letter, white space tidied. Tags are removed again after decoding, so that no markup is left,
- * however it was escaped.
+ * characters or lone surrogates, NFC, at most 30 combining marks on a letter, white space tidied. Tags are removed again after
+ * decoding, so that no markup is left, however it was escaped.
  */
 export function readableLines(text: string): string {
   if (!needsCare.test(text)) return text.trim()
