@@ -12,10 +12,11 @@ const retired: Readonly<Record<string, string>> = {
   delete: 'is replaced by limits.share, which holds for everything that leaves',
   update: 'is replaced by limits.share, which holds for each kind of fact that updates change',
   shrink: 'is replaced by limits.share, which holds for everything that leaves',
-  overlap: 'is no setting any more: a delivery that leaves little of the site as it is asks a person',
+  overlap:
+    'is replaced by the rule unrecognisable, which has no setting: a delivery that leaves little of the site as it is asks a person',
   recreate: "is replaced by limits.share, which holds for what is missing from the chatbot's list",
   lostField: 'is replaced by limits.share, which holds for prices, photos and descriptions that disappear',
-  onTrip: 'is no setting any more: what a rule is about is held, and the rest goes on',
+  onTrip: 'is replaced by limits.confirm and the command approve: what a rule is about is held, and the rest goes on',
 }
 
 const sayingTheSame = 'How long every delivery must say the same before what is held goes by itself'

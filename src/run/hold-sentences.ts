@@ -38,10 +38,11 @@ export function countsInWords(counts: Held['counts']): string {
 
 export const total = (counts: Held['counts']): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-/** "72 hours", or minutes where it is less than two hours. */
+/** "72 hours"; below two hours minutes, below two minutes seconds. */
 function spanInWords(span: number): string {
+  if (span < 120_000) return span === 1000 ? '1 second' : `${Math.round(span / 1000)} seconds`
   const minutes = Math.round(span / 60_000)
-  return minutes >= 120 ? `${Math.round(minutes / 60)} hours` : minutes === 1 ? '1 minute' : `${minutes} minutes`
+  return minutes >= 120 ? `${Math.round(minutes / 60)} hours` : `${minutes} minutes`
 }
 
 /** The whole message of an accident: what, of how many, against which number, what happens next. */

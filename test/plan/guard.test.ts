@@ -96,6 +96,7 @@ describe('each rule trips above its number, and not at it', () => {
     ['chatbot', seen(32, { missing: 8 }), seen(31, { missing: 9 })],
     ['chatbot', seen(40, { editedAgain: 8 }), seen(40, { editedAgain: 9 })],
     ['chatbot', seen(40, { strange: 3 }), seen(40, { strange: 1, missing: 1 })],
+    ['chatbot', seen(32, { missing: 12, isRare: true }), seen(32, { missing: 12, isRare: true, otherKeys: true })],
   ])('%s', (rule, at, above) => {
     expect(tripped(at)).toEqual([])
     expect(tripped(above)).toEqual([rule])

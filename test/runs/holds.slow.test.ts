@@ -114,7 +114,7 @@ describe('what is held', () => {
     await loaded()
     await night(sixGone)
     const fewer = [
-      'fewer are left of what the rule leaving held, and the rest waits for its own time. Held: 4 deletes. They go by themselves on Wed 25 Nov 12:00 if the feed still says so; now: listing-sync approve north',
+      'the rule leaving asks no more, but what it held waits for its own time. Held: 4 deletes. They go by themselves on Wed 25 Nov 12:00 if the feed still says so; now: listing-sync approve north',
     ]
     expect(await night(all.slice(4))).toMatchObject({
       result: 'held',
@@ -315,6 +315,18 @@ describe('what is held', () => {
     expect(notes(next)).toContain('5 of 16 listings would leave')
     await night(feed, day)
     expect(await night(feed, day)).toMatchObject({ result: 'ok', counts: { delete: 5 } })
+  })
+
+  test('waits for a short confirm, too, to its last seconds', async () => {
+    await loaded(all, { limits: { confirm: '100s' } })
+    const first = await night(sixGone)
+    expect(first).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    expect(await night(sixGone, 98_000)).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    expect(await night(sixGone, 2000)).toMatchObject({
+      result: 'ok',
+      counts: { delete: 6 },
+      notes: ['6 deletes held since Sun 22 Nov were carried out: every delivery for 100 seconds said the same'],
+    })
   })
 
   test('waits for a person where confirm is never', async () => {

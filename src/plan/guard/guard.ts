@@ -138,7 +138,7 @@ export function waitOf(part: HeldPart, listings: number): Trip {
     label: heldBefore,
     ...(what !== null && isFact(what) && { fact: what }),
     numbers: { waiting: listings },
-    sentence: `fewer are left of what the rule ${name} held, and the rest waits for its own time`,
+    sentence: `the rule ${name} asks no more, but what it held waits for its own time`,
     holds: () => false,
   }
 }

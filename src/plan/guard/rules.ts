@@ -253,22 +253,25 @@ const chatbot: Rule = (seen, limits) => {
   const { missing, strange, editedAgain, otherKeys } = seen
   // `seen.ours` has only listings that are shown, those under strange numbers among them.
   const ours = seen.ours + Math.max(0, missing - strange)
-  const most = allowed({ ...seen, ours }, limits)
   // One that is missing and one under a strange number are the same listing, which the service respells: one is enough.
   const isRespelled = missing > 0 && strange > 0
-  const isList = isRespelled || missing > most
-  if (!isList && editedAgain <= allowed(seen, limits, true)) return null
+  // Under other keys a pause explains nothing.
+  const mostMissing = allowed({ ours, isRare: seen.isRare && !otherKeys }, limits)
+  const isList = isRespelled || missing > mostMissing
+  const most = isList ? mostMissing : allowed(seen, limits, true)
+  if (!isList && editedAgain <= most) return null
+  const upTo = `up to ${most} may be (limits.share)`
   const lacks = `${missing} of ${ours} listings are missing from the chatbot's list`
   const under = `and ${strange} are there under MLSNumbers that this feed never wrote`
   const edited = `${editedAgain} of ${ours} listings were edited on the chatbot again after they had been sent again`
-  const list = isRespelled ? `${lacks}, ${under}` : `${lacks}; up to ${most} may be (limits.share)`
+  const list = isRespelled ? `${lacks}, ${under}` : `${lacks}; ${upTo}`
   return {
     name: 'chatbot',
     setting: 'share',
     ends: 'listed again',
     label: "the chatbot's list is in doubt",
     numbers: { missing, strange, editedAgain, ours, allowed: most, keys: otherKeys ? 'other' : 'as before' },
-    sentence: isList ? list : `${edited}; another program seems to write them`,
+    sentence: isList ? list : `${edited}; ${upTo}. Another program seems to write them`,
     holds: (action, pair) => (isList ? isAboutList(action, pair, otherKeys) : action.kind === 'update' && action.again),
   }
 }

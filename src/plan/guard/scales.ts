@@ -63,7 +63,8 @@ const saidSince = ({ clock, since, ends, isOfRule }: HoldRecord): number | null 
 function isConfirmed(since: number | null, ends: Ends, { now, confirm, isWhole, isListedAgain }: Policy): boolean {
   if (since === null || !isWhole) return false
   if (ends === 'listed again') return isListedAgain && now - since >= listAgainAfter
-  return confirm !== null && now - since >= confirm - slack
+  // Of a short time the slack would leave nothing.
+  return confirm !== null && now - since >= confirm - Math.min(slack, confirm / 100)
 }
 
 /** Whether a part is free of a rule whose holds end by `ends`: a person approved it, or what ends such holds has confirmed it. */
