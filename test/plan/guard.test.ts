@@ -28,12 +28,10 @@ type What = Omit<Partial<Seen>, 'counts'> & {
 }
 
 /** What the rules see of an office of so many listings. */
-const seen = (ours: number, { leaving = 0, renumbered = 0, arriving = 0, counts, ...changes }: What = {}): Seen => ({
-  ...quiet,
-  ours,
-  counts: { ...before, delete: leaving, renumber: renumbered, create: arriving, ...counts },
-  ...changes,
-})
+function seen(ours: number, { leaving = 0, renumbered = 0, arriving = 0, counts, ...changes }: What = {}): Seen {
+  const all = { ...before, delete: leaving, renumber: renumbered, create: arriving, ...counts }
+  return { ...quiet, ours, counts: all, said: all, ...changes }
+}
 const tripped = (what: Seen, within = limits): string[] => tripsOf(what, within).map(({ name }) => name)
 const changing = (kind: FactKind, listings: number): What => ({ counts: { [kind]: listings } })
 /** What would become of the site. */
@@ -426,6 +424,24 @@ describe('what is held of a change', () => {
       expect(judge(deleteOf('A'), { ...beside, remembered: old }, leaving, { ...policy, ...other })!.change.kind).toBe(
         'hold',
       )
+  })
+
+  test('while a person is asked each rule says on what it found, and holds nothing else for that', () => {
+    const said = { ...before, delete: 31, create: 12 }
+    const found = tripsOf({ ...seen(40, { arriving: 12, ...outlook(31, 0, 12) }), said }, limits)
+    expect(found.map(({ name, isToldOn }) => [name, isToldOn])).toEqual([
+      ['unrecognisable', false],
+      ['leaving', true],
+      ['arriving', true],
+    ])
+    const confirmed = held({ part: 'delete', content: 'delete', ends: 'never', clock: now - 80 * hour })
+    const judged = (trips: Trip[]) => judge(deleteOf('A'), { ...beside, remembered: confirmed }, trips, policy)
+    expect(judged(found)!.weighed.parts).toMatchObject([{ rules: ['unrecognisable', 'leaving'], ends: 'confirmed' }])
+    expect(judged(found.slice(1))!.change.kind).toBe('delete')
+    expect(judge(createOf('B'), { ...beside, remembered: nothing }, found.slice(1), policy)).toBeNull()
+    expect(judge(createOf('B'), { ...beside, remembered: nothing }, found, policy)!.weighed.parts).toMatchObject([
+      { rules: ['unrecognisable'] },
+    ])
   })
 
   test('what the list lacks goes when another complete list says so an hour later, with the same keys', () => {

@@ -148,7 +148,7 @@ describe('what is held', () => {
     const ten = homes(1, 10)
     await loaded(ten)
     await nights(2, bare(ten.slice(2)))
-    expect((await nights(3, bare(ten.slice(3)))).holds.map(({ rule }) => rule)).toEqual(['unrecognisable'])
+    expect((await nights(3, bare(ten.slice(3)))).holds.map(({ rule }) => rule)).toEqual(['unrecognisable', 'facts'])
     expect(await night(ten.slice(4))).toMatchObject({
       result: 'ok',
       counts: { delete: 4, hold: 0 },

@@ -182,7 +182,7 @@ test.each([
   if (result === 'ok') return expect(again.counts).toMatchObject({ update: count, hold: 0 })
   expect(again.counts).toMatchObject({ update: 0, hold: count })
   expect(again.notes.join()).toContain(
-    '3 of 12 listings were edited on the chatbot again after they had been sent again; up to 2 may be (limits.share). Another program seems to write them. Held: 3 updates. They go by themselves once another complete list, an hour later or more, says the same',
+    '3 of 12 listings were edited on the chatbot again after they had been sent again; up to 2 may be (limits.share); another program seems to write them. Held: 3 updates. They go by themselves once another complete list, an hour later or more, says the same',
   )
   expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0, hold: count } })
   world.clock.advance(hour)

@@ -16,7 +16,7 @@ const versions = {
   two: { north: { fields: { YearBuilt: { value: 1991 } } } },
 }
 const asks = expect.stringMatching(
-  /^12 of 12 listings were edited on the chatbot again after they had been sent again; up to \d+ may be \(limits\.share\)\. Another program seems to write them\. Held: 12 updates\./,
+  /^12 of 12 listings were edited on the chatbot again after they had been sent again; up to \d+ may be \(limits\.share\); another program seems to write them\. Held: 12 updates\./,
 )
 
 const goesOn = expect.stringMatching(/^Another program fills this chatbot: its store \([\da-f]{8}\) goes on writing/)

@@ -4,7 +4,7 @@ import { countsOf, hold } from '../change.ts'
 import type { Action, Change } from '../change.ts'
 import { fieldsOfFact, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { countedAs } from './hold.ts'
+import { askingRules, countedAs } from './hold.ts'
 import type { HeldPart, HoldRecord, Pair, PartHeld, Remembered, RuleName, Weighed } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, partOf, standingOf } from './scales.ts'
@@ -53,14 +53,18 @@ export function judge(
   const isWhole = (fact: FactKind): boolean =>
     pair === 'renumbered' && action.kind === 'create' && action.broken.includes(fact)
   const partFor = ({ fact }: Trip): HeldPart => (fact === undefined || isWhole(fact) ? action.kind : `update ${fact}`)
-  const heldBy = trips.filter((trip) => {
+  const about = trips.filter((trip) => {
     const before = standing(partFor(trip))
     // A hold of an update goes on as one of the create, if the listing vanished from the service meanwhile.
     const asUpdate = action.kind === 'create' ? standing('update') : before
     const isHeld = (before.record ?? asUpdate.record) !== null
-    const isAbout = trip.holds(action, pair, isHeld) && hasPart(action, partFor(trip))
-    return isAbout && (heldBeside !== null || !isLetGo(before, trip.ends, policy))
+    return trip.holds(action, pair, isHeld) && hasPart(action, partFor(trip))
   })
+  const isHolding = (trip: Trip): boolean =>
+    trip.isToldOn !== true && (heldBeside !== null || !isLetGo(standing(partFor(trip)), trip.ends, policy))
+  const isAsked = about.some((trip) => askingRules.has(trip.name) && isHolding(trip))
+  const isTold = (trip: Trip): boolean => isAsked && standing(partFor(trip)).is === 'confirmed'
+  const heldBy = about.filter((trip) => isHolding(trip) || isTold(trip))
   const heldParts = remembered.holds.map(({ part }) => part).filter((part) => hasPart(action, part))
   // A hold with a clock waits for its time, even if no rule trips any more. Renumbered homes need not: both halves go together.
   const isWaiting = (part: HeldPart): boolean => {

@@ -5,6 +5,7 @@
 import { countsOf } from '../change.ts'
 import type { Action } from '../change.ts'
 import type { PlanConfig } from '../settings.ts'
+import { askingRules } from './hold.ts'
 import type { Ends, Pair, RuleName, Tally } from './hold.ts'
 import { factKinds, facts } from './facts.ts'
 import type { FactKind } from './facts.ts'
@@ -27,7 +28,9 @@ export interface Seen {
   readonly isEmpty: boolean
   /** Changes of the last 24 hours and of this plan. A renumbered home counts neither as leaving nor as new. */
   readonly counts: Readonly<Tally>
-  /** The same, with what the feed has confirmed. */
+  /** The same, with what the feed has confirmed: what is told while a person is asked. */
+  readonly said: Readonly<Tally>
+  /** Of that, with deletes that wait for something else than the guard. */
   readonly outlook: Readonly<Pick<Tally, 'delete' | 'create' | 'changed'>>
   /** `outlook` in two: what this delivery says itself, and what earlier deltas said. Each includes the last 24 hours. */
   readonly own: Seen['outlook']
@@ -70,6 +73,8 @@ export interface Trip {
   readonly waitsFor?: string
   /** It holds what earlier deltas said, and not the whole of this delivery. */
   readonly isOfEarlier?: boolean
+  /** It holds only what a person is asked about anyway: the feed has said the rest for long enough. */
+  readonly isToldOn?: boolean
   /** Why a change is held, as a clause. */
   readonly label: string
   /** It holds only this kind of fact of an update; the rest of the update goes on. */
@@ -271,7 +276,7 @@ const chatbot: Rule = (seen, limits) => {
     ends: 'listed again',
     label: "the chatbot's list is in doubt",
     numbers: { missing, strange, editedAgain, ours, allowed: most, keys: otherKeys ? 'other' : 'as before' },
-    sentence: isList ? list : `${edited}; ${upTo}. Another program seems to write them`,
+    sentence: isList ? list : `${edited}; ${upTo}; another program seems to write them`,
     holds: (action, pair) => (isList ? isAboutList(action, pair, otherKeys) : action.kind === 'update' && action.again),
   }
 }
@@ -298,6 +303,11 @@ export const rules: readonly Rule[] = [
   chatbot,
 ]
 
-/** What the rules find. A test may hand over rules of its own. */
-export const tripsOf = (seen: Seen, limits: Limits, from: readonly Rule[] = rules): Trip[] =>
-  from.flatMap((rule) => rule(seen, limits) ?? [])
+/** What the rules find. While one of them asks a person, the others say on why, for as long as it lasts. A test may hand over its own. */
+export function tripsOf(seen: Seen, limits: Limits, from: readonly Rule[] = rules): Trip[] {
+  const foundIn = (counts: Seen['counts']): Trip[] => from.flatMap((rule) => rule({ ...seen, counts }, limits) ?? [])
+  const found = foundIn(seen.counts)
+  if (!found.some(({ name }) => askingRules.has(name))) return found
+  const labels = new Set(found.map(({ label }) => label))
+  return foundIn(seen.said).map((trip) => ({ ...trip, isToldOn: !labels.has(trip.label) }))
+}

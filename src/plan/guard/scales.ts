@@ -91,10 +91,13 @@ export class Scales {
   readonly #sums = noSums()
   /** Without what was approved, or confirmed by the feed. */
   readonly #counts = noTally()
-  /** Without what was approved: what the delivery says itself, and what earlier deltas said. */
+  /** Without what was approved. */
+  readonly #said = noTally()
+  /** The same: what the delivery says itself, and what earlier deltas said. */
   readonly #own = noTally()
   readonly #earlier = noTally()
   readonly #examples: Partial<Record<FactKind, string>> = {}
+  readonly #confirmed: Partial<Record<FactKind, string>> = {}
   /** Signs that the list may lack rows: ours that it lacks (approved or not, as that makes it no better), or shows twice. */
   doubts = 0
 
@@ -128,6 +131,7 @@ export class Scales {
       const what = countedAs(part)
       if (what === null) continue
       this.#own[what]++
+      this.#said[what]++
       if (!isConfirmed(clock, 'confirmed', this.#policy)) this.#counts[what]++
     }
   }
@@ -158,16 +162,20 @@ export class Scales {
     for (const what of all) {
       if (counted.includes(what)) continue
       outlook[what]++
-      if (!isOpen(partOf(action, what, pair), 'confirmed')) continue
-      this.#counts[what]++
-      if ('fields' in action && isFact(what)) this.#examples[what] ??= exampleOf(what, action)
+      this.#said[what]++
+      const isNew = isOpen(partOf(action, what, pair), 'confirmed')
+      if (isNew) this.#counts[what]++
+      const examples = isNew ? this.#examples : this.#confirmed
+      if ('fields' in action && isFact(what)) examples[what] ??= exampleOf(what, action)
     }
   }
 
   /** The numbers for the rules. `before`: what was carried out within 24 hours. */
   sums(before: Tally) {
-    const [counts, own, earlier] = [sum(before, this.#counts), sum(before, this.#own), sum(before, this.#earlier)]
-    return { ...this.#sums, counts, outlook: sum(own, this.#earlier), own, earlier, examples: this.#examples }
+    const [counts, said] = [sum(before, this.#counts), sum(before, this.#said)]
+    const [own, earlier] = [sum(before, this.#own), sum(before, this.#earlier)]
+    const examples = { ...this.#confirmed, ...this.#examples }
+    return { ...this.#sums, counts, said, outlook: sum(own, this.#earlier), own, earlier, examples }
   }
 }
 
