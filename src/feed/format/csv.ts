@@ -147,7 +147,9 @@ function csvRecords(cells: (raw: Buffer) => string[], options: ReadOptions & Csv
     const records = whole && !last.blank ? take([last]) : []
     if (held && !(isRemark(held) && (last === null || whole))) records.push(recordOf(held))
     if (last && !whole) {
-      const why = last.open ? 'a quote in it is never closed' : 'no line break shows that it is whole'
+      const why = last.open
+        ? 'a quote in it is never closed'
+        : 'no line break shows that it is whole (if the sender never writes one: endsWithLineBreak: false)'
       const first = options.columns === undefined ? 'header' : 'first'
       if (!header) reasons.push(`the document ends in its ${first} row: ${why}`)
       else records.push(broken(last.number, `the document ends in row ${last.number}: ${why}`))

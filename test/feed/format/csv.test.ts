@@ -195,7 +195,9 @@ describe('the end', () => {
     expect(await read(csv, 'a,b', {})).toEqual({
       records: [],
       places: [],
-      reasons: ['the document ends in its header row: no line break shows that it is whole'],
+      reasons: [
+        'the document ends in its header row: no line break shows that it is whole (if the sender never writes one: endsWithLineBreak: false)',
+      ],
     })
   })
 })
