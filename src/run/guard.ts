@@ -95,6 +95,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   // If this run is not whole, all earlier holds still stand, but for those that it let go.
   const gone = Array.from(letGo.values(), ({ counts }) => total(counts)).reduce((sum, some) => sum + some, 0)
   const stillHeld = isWhole ? plan.untold.waiting : Math.max(0, past.waiting - gone)
+  // What this run's own rules hold their sentences tell; the note is for what is held beside that.
   const isUntold = stillHeld > (isWhole ? 0 : counted.held - total(kept))
   if (limits.isOff) notes.push(`limits: off, so the guard holds nothing${isUntold || total(refused) > 0 ? ' new' : ''}`)
   if (isUntold)
@@ -104,6 +105,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const { resting } = plan.untold
   if (isWhole && resting > 0) notes.push(restingSentence(resting, feed.name))
   const { held, heldInPart, fresh, stillNameless, digest } = counted
+  // What `approve` shows: earlier holds that stand, and of this run all or, where these include some of its own, what is new.
   const approvable = stillHeld + (isWhole ? held : fresh) + nameless + stillNameless
   const isClockLeft = past.clocks.size > 0 && stillHeld > 0
   const goes = isClockLeft || [...holding.values()].some(({ clock }) => clock !== null)
