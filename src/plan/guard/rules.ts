@@ -28,12 +28,10 @@ export interface Seen {
   readonly isEmpty: boolean
   /** Changes of the last 24 hours and of this plan. A renumbered home counts neither as leaving nor as new. */
   readonly counts: Readonly<Tally>
-  /** The same, with what the feed has confirmed: what is told while a person is asked. */
-  readonly said: Readonly<Tally>
-  /** Of that, with deletes that wait for something else than the guard. */
-  readonly outlook: Readonly<Pick<Tally, 'delete' | 'create' | 'changed'>>
+  /** The same, with what the feed has confirmed and deletes that wait for something else than the guard. */
+  readonly outlook: Readonly<Tally>
   /** `outlook` in two: what this delivery says itself, and what earlier deltas said. Each includes the last 24 hours. */
-  readonly own: Seen['outlook']
+  readonly own: Readonly<Pick<Tally, 'delete' | 'create' | 'changed'>>
   readonly earlier: Readonly<Tally>
   /** A change beyond belief, as people read it: "250,000 → 25,000,000 in M-1041". */
   readonly examples: Readonly<Partial<Record<FactKind, string>>>
@@ -230,7 +228,7 @@ const older: Rule = (seen) => {
 
 const unrecognisable: Rule = (seen, limits) => {
   const { ours, own, earlier, isFirstLoad } = seen
-  const remaining = ({ delete: gone, changed, create }: Seen['outlook']) => {
+  const remaining = ({ delete: gone, changed, create }: Seen['own']) => {
     const [stay, after] = [Math.max(0, ours - gone - changed), ours - gone + create]
     // A few new listings drown nothing, however small the office is.
     const isDrowned = !isFirstLoad && create > allowedNew(seen, limits) && stay < after * shareStaying
@@ -305,9 +303,10 @@ export const rules: readonly Rule[] = [
 
 /** What the rules find. While one of them asks a person, the others say on why, for as long as it lasts. A test may hand over its own. */
 export function tripsOf(seen: Seen, limits: Limits, from: readonly Rule[] = rules): Trip[] {
-  const foundIn = (counts: Seen['counts']): Trip[] => from.flatMap((rule) => rule({ ...seen, counts }, limits) ?? [])
-  const found = foundIn(seen.counts)
+  const foundIn = (what: Seen): Trip[] => from.flatMap((rule) => rule(what, limits) ?? [])
+  const found = foundIn(seen)
   if (!found.some(({ name }) => askingRules.has(name))) return found
   const labels = new Set(found.map(({ label }) => label))
-  return foundIn(seen.said).map((trip) => ({ ...trip, isToldOn: !labels.has(trip.label) }))
+  const told = foundIn({ ...seen, counts: seen.outlook, leavingLater: 0 })
+  return told.map((trip) => ({ ...trip, isToldOn: !labels.has(trip.label) }))
 }

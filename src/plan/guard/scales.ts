@@ -91,9 +91,7 @@ export class Scales {
   readonly #sums = noSums()
   /** Without what was approved, or confirmed by the feed. */
   readonly #counts = noTally()
-  /** Without what was approved. */
-  readonly #said = noTally()
-  /** The same: what the delivery says itself, and what earlier deltas said. */
+  /** Without what was approved: what the delivery says itself, and what earlier deltas said. */
   readonly #own = noTally()
   readonly #earlier = noTally()
   readonly #examples: Partial<Record<FactKind, string>> = {}
@@ -131,7 +129,6 @@ export class Scales {
       const what = countedAs(part)
       if (what === null) continue
       this.#own[what]++
-      this.#said[what]++
       if (!isConfirmed(clock, 'confirmed', this.#policy)) this.#counts[what]++
     }
   }
@@ -162,7 +159,6 @@ export class Scales {
     for (const what of all) {
       if (counted.includes(what)) continue
       outlook[what]++
-      this.#said[what]++
       const isNew = isOpen(partOf(action, what, pair), 'confirmed')
       if (isNew) this.#counts[what]++
       const examples = isNew ? this.#examples : this.#confirmed
@@ -172,10 +168,9 @@ export class Scales {
 
   /** The numbers for the rules. `before`: what was carried out within 24 hours. */
   sums(before: Tally) {
-    const [counts, said] = [sum(before, this.#counts), sum(before, this.#said)]
-    const [own, earlier] = [sum(before, this.#own), sum(before, this.#earlier)]
+    const [counts, own, earlier] = [sum(before, this.#counts), sum(before, this.#own), sum(before, this.#earlier)]
     const examples = { ...this.#confirmed, ...this.#examples }
-    return { ...this.#sums, counts, said, outlook: sum(own, this.#earlier), own, earlier, examples }
+    return { ...this.#sums, counts, outlook: sum(own, this.#earlier), own, earlier, examples }
   }
 }
 
