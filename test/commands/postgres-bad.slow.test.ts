@@ -286,7 +286,7 @@ describe.skipIf(noPostgres !== null || isShifted)('a database on PostgreSQL', ()
         await locker.connect()
         onTestFinished(() => locker.end().catch(() => undefined))
         const run = world.executed('sync')
-        await until(() => world.standIn.counts.Create === 3)
+        await until(() => world.standIn.counts.Create >= 3)
         // The answer to the third create is on its way, and what is to be written of it gets no further than the database.
         await locker.query('BEGIN')
         await locker.query('LOCK TABLE listing')

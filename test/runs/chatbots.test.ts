@@ -93,7 +93,7 @@ test('a chatbot that hangs takes no call of the others: they are through before 
   deliver(zillowFeed(all.map(dearer)))
   world.standIn.addFault({ operations: ['Update'], chatbot: 'W', fault: { kind: 'hang' } })
   const west = synced('west')
-  await until(() => world.standIn.counts.Update === 2)
+  await until(() => world.standIn.counts.Update >= 2)
   const began = world.clock.now()
   expect(await synced('east')).toMatchObject({ result: 'ok', applied: { outcomes: { done: 20 } } })
   expect(world.clock.now() - began).toBeLessThan(5 * 60_000)

@@ -104,7 +104,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
     const { queue } = begin(carryOut)
     begin(carryOut)
     await queue.plan(['x.1', 'y.1', 'x.2', 'y.2', 'x.3'].map((name) => run(name, name.split('.')[0])))
-    await until(() => over === 5)
+    await until(() => over >= 5)
     expect([together, most]).toEqual([2, 1])
   })
 
@@ -139,7 +139,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
     begin(carryOut)
     const { queue } = begin(carryOut)
     await queue.plan([run('a')])
-    await until(() => over === 1)
+    await until(() => over >= 1)
     expect([begun, said]).toEqual([1, []])
   })
 
@@ -157,7 +157,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
       unheard,
     )
     await frozen.queue.plan([run('a')])
-    await until(() => begun === 1)
+    await until(() => begun >= 1)
     const release = Promise.withResolvers<void>()
     let taken = 0
     const other = begin(async () => {
@@ -165,7 +165,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
       await release.promise
       return null
     })
-    await until(() => taken === 1)
+    await until(() => taken >= 1)
     expect(said.some((sentence) => sentence.includes('not heard of'))).toBe(true)
     frozen.end.abort()
     wake.resolve()
@@ -200,7 +200,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
       expect(
         await ask("SELECT run_at > now() + interval '50 seconds' AS waits, locked_at FROM graphile_worker.jobs"),
       ).toEqual([{ waits: true, locked_at: null }])
-    else await until(() => taken === 1)
+    else await until(() => taken >= 1)
   })
 
   it('told to end, a process gives its run to another', async () => {
@@ -210,7 +210,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
       return new Promise((resolve) => first.end.signal.addEventListener('abort', () => resolve(run(name))))
     })
     await first.queue.plan([run('a')])
-    await until(() => begun === 1)
+    await until(() => begun >= 1)
     first.end.abort()
     await first.ended
     let taken = 0
@@ -218,7 +218,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
       taken++
       return null
     })
-    await until(() => taken === 1)
+    await until(() => taken >= 1)
   })
 
   it('a run whose end fell into a restart of the database is ended after it', async () => {
@@ -229,7 +229,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
       return run(name, name, now() + 3_600_000)
     })
     await queue.plan([run('a')])
-    await until(() => begun === 1)
+    await until(() => begun >= 1)
     const { port } = server
     await server.stop()
     away.resolve()
@@ -239,7 +239,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
     const waits = (): Promise<unknown[]> => ask('SELECT 1 FROM graphile_worker.jobs WHERE run_at > now()')
     while ((await waits()).length === 0) await delay(50)
     await queue.plan([run('b')])
-    await until(() => begun === 2)
+    await until(() => begun >= 2)
   })
 
   it('goes on after a restart of the database, and after its connections were cut', async () => {
@@ -249,13 +249,14 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
       return null
     })
     await queue.plan([run('a')])
-    await until(() => done.length === 1)
+    // Names, not how many: a run whose end was cut off is carried out again.
+    await until(() => done.includes('a'))
     await server.stop()
     await server.start()
     await planned(run('b'))
-    await until(() => done.length === 2)
+    await until(() => done.includes('b'))
     await ask('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
     await planned(run('c'))
-    await until(() => done.length === 3)
+    await until(() => done.includes('c'))
   })
 })
