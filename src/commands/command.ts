@@ -59,20 +59,23 @@ export async function withApp<T>(app: App, run: (app: App) => Promise<T>): Promi
 /** Asks a yes or no question. Throws `UsageError` without a terminal. */
 export async function confirmed(command: string, question: string, signal: AbortSignal): Promise<boolean> {
   if (!process.stdin.isTTY) throw new UsageError(`${command} asks for confirmation on a terminal; elsewhere pass --yes`)
-  return /^y(es)?$/i.test(await answered(`${question} [y/N] `, signal))
+  return /^y(es)?$/i.test((await answered(`${question} [y/N] `, signal)) ?? '')
 }
 
 /** Whether the next page is wanted; not without a terminal. */
 export async function wantsMore(question: string, signal: AbortSignal): Promise<boolean> {
-  return process.stdin.isTTY && !/^q/i.test(await answered(`${question} `, signal))
+  return process.stdin.isTTY && !/^q/i.test((await answered(`${question} `, signal)) ?? 'q')
 }
 
-async function answered(question: string, signal: AbortSignal): Promise<string> {
+/** null: Ctrl-D, which is no answer. */
+async function answered(question: string, signal: AbortSignal): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return (await terminal.question(question, { signal })).trim()
   } catch (error) {
-    throw signal.aborted ? signal.reason : error
+    if (signal.aborted) throw signal.reason
+    if (error instanceof Error && error.name === 'AbortError') return null
+    throw error
   } finally {
     terminal.close()
   }

@@ -1,4 +1,5 @@
 /** Turns the source's bytes into listings in the workspace. */
+import { isUtf8 } from 'node:buffer'
 import { UserError, messageOf } from '../core/errors.ts'
 import { contentHash, shortHash } from '../core/hash.ts'
 import { emptyDelivery, listingAt, movesAt } from '../core/listing.ts'
@@ -416,9 +417,31 @@ function normalised(
     return delivered
   } catch (error) {
     const problems = [{ field: 'record', value: null, problem: messageOf(error) }]
-    return [{ kind: 'reject', at: record.at, mlsNumber: null, problems }]
+    return numbersOf(mapping, moment, reading, record).map((mlsNumber) => ({
+      kind: 'reject',
+      at: record.at,
+      mlsNumber,
+      problems,
+    }))
   }
 }
+
+/**
+ * The MLSNumbers of a record that can't be read; null: one that can't be told. Bytes of another encoding than the document's spoil
+ * texts, but seldom the number: if it could not be told either, the listing would count as absent.
+ */
+function numbersOf(mapping: Mapping, moment: Moment, reading: Reading, record: RawRecord): (string | null)[] {
+  if (isUtf8(record.raw)) return [null]
+  try {
+    const fields = reading.parse({ ...record, raw: Buffer.from(record.raw.toString('utf8')) })
+    const numbers = mapping.normalise(fields, record.at, moment, () => null).map(numberOf)
+    return numbers.map((number) => (number?.includes('\ufffd') === true ? null : number))
+  } catch {
+    return [null]
+  }
+}
+
+const numberOf = (one: Delivered): string | null => (one.kind === 'listing' ? one.listing.MLSNumber : one.mlsNumber)
 
 /** A record's home; null: it can't be read, or the record names none. */
 function homeOfRecord(mapping: Mapping, moment: Moment, reading: Reading, record: RawRecord): string | null {

@@ -155,3 +155,25 @@ test.skipIf(!canUnshare)('as process 1 of a container it hears SIGTERM, too', as
   expect(world.listings()).toHaveLength(2)
   await goesOn(world)
 })
+
+// A terminal of its own is made by util-linux.
+test.skipIf(spawnSync('script', ['--version']).status !== 0)(
+  'Ctrl-D at a question is no, without a word of a defect',
+  async () => {
+    const world = await begin()
+    expect((await world.command('sync')).status).toBe(0)
+    world.deliver(zillowFeed(all.slice(6)))
+    expect((await world.command('sync')).status).toBe(3)
+    const program = fileURLToPath(new URL('../../bin/listing-sync.mjs', import.meta.url))
+    const words = [process.execPath, program, '--config', world.configFile, 'approve', 'north']
+    const terminal = spawn('script', ['-qec', words.join(' '), '/dev/null'])
+    let shown = ''
+    terminal.stdout.on('data', (part) => (shown += String(part)))
+    await until(() => shown.includes('[y/N]'))
+    terminal.stdin.write('\u0004')
+    const [status] = (await once(terminal, 'exit')) as [number]
+    expect(shown).not.toMatch(/defect|AbortError/)
+    expect(status).toBe(1)
+    expect((await world.command('status')).stdout).toContain('listing-sync approve north')
+  },
+)

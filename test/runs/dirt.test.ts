@@ -1,6 +1,7 @@
 /** Whole runs over HTTP with feeds that are odd in a way that must not hurt. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { resoRow, resoTable, zillowDocument, zillowHome } from '../support/delivery.ts'
+import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 
 let world: RunWorld
@@ -134,4 +135,39 @@ test('the note is in the reports that people read, whatever the feed has in it',
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
     if (form === 'html') expect(stdout).not.toMatch(/<[bi]>/)
   }
+})
+
+describe('a file that says that it is UTF-8, and is not', () => {
+  const all = homes(1, 12)
+  /** Bytes of windows-1252 in these places. */
+  const spoilt = (feed: string, ...places: string[]): Buffer =>
+    Buffer.from(
+      places.reduce((text, place) => text.replaceAll(place, `\u00ef${place.slice(1)}`), feed),
+      'latin1',
+    )
+  const [{ mlsNumber, city }] = all
+  const numbers = (): string[] => world.numbers()
+
+  test('names the homes that it spoils: no delete waits for them, and approving all that is held deletes none', async () => {
+    world = await RunWorld.start({ feeds: { north: {} } })
+    world.deliver(zillowFeed(all))
+    await world.run()
+    const before = numbers()
+    world.deliver(spoilt(zillowFeed(all), city))
+    const report = await world.run()
+    const rejected = report.rejects.map((reject) => reject.mlsNumber)
+    expect(rejected.length).toBeGreaterThan(0)
+    expect(rejected).toEqual(all.flatMap((one) => (one.city === city ? one.mlsNumber : [])))
+    expect(report.rejects[0].problems.join()).toContain('set "encoding: windows-1252"')
+    expect(report.notes.join()).not.toContain('without MLSNumber')
+    await world.executed('approve', 'north', '--yes')
+    await world.run()
+    expect(numbers()).toEqual(before)
+  })
+
+  test('of a number that it spoils nothing can be told', async () => {
+    world = await RunWorld.start({ feeds: { north: {} } })
+    world.deliver(spoilt(zillowFeed(all), mlsNumber))
+    expect((await world.run()).rejects).toMatchObject([{ mlsNumber: null }])
+  })
 })
