@@ -251,7 +251,7 @@ function commands(
     .description('approve the changes the guard is holding (once)')
     .addOption(format)
     .option('--yes', 'do not ask')
-    .option('--refuse', 'keep the changes held until the feed changes')
+    .option('--refuse', 'keep the changes held until the feed says otherwise, or you approve them')
     .addOption(new Option('--revoke', 'withdraw approvals and refusals').conflicts('refuse'))
     .action(async (feed, options) =>
       done(await (await import('./commands/approve.ts')).approveCommand(context(), feed, options)),

@@ -65,7 +65,7 @@ function stateInWords({ underWay, runs, stale, waits }: State): [tone: string, s
   if (last === undefined) return ['partial', 'It has not run yet.']
   if (last.result === 'failed') return ['failed', `The last run failed: ${text(last.error ?? 'no reason given')}`]
   if (stale !== null) return ['failed', `It is out of date: ${stale}.`]
-  if (waits > 0) return ['held', `${waits} ${waits === 1 ? 'listing waits' : 'listings wait'} for you.`]
+  if (waits > 0) return ['held', `${waits} ${waits === 1 ? 'listing is' : 'listings are'} held for you to look at.`]
   if (last.result === 'partial') return ['partial', 'Up to date, except for what the last run could not do.']
   return ['ok', 'Up to date.']
 }

@@ -41,7 +41,7 @@ test('/ tells the state in words, homes on three sides, the last and the next ru
   served.world.deliver(zillowFeed(homes(1, 2)))
   await served.runAgain()
   const { text } = await served.askAs('/')
-  expect(seen(text)).toContain('4 listings wait for you.')
+  expect(seen(text)).toContain('4 listings are held for you to look at.')
   expect(seen(text)).toContain('2 in the feed, 6 in the store, 6 on the service at the last run')
   expect(text).toContain('<a href="/feeds/north/held">')
   expect(seen(text)).toContain('Held 4 changes (4 by leaving)')
@@ -55,7 +55,7 @@ test('/ tells the state in words, homes on three sides, the last and the next ru
   served.world.deliver(zillowFeed(homes(1, 1)))
   await served.runAgain()
   const twice = await read('/')
-  expect(twice).toContain('5 listings wait for you.')
+  expect(twice).toContain('5 listings are held for you to look at.')
   expect(twice).toMatch(/Held 5 changes \(5 by \w+, 5 by \w+\)/)
 
   served.world.standIn.addFault({ operations: ['List'], fault: { kind: 'credentials' } })

@@ -43,7 +43,11 @@ export const transportSettings = z.strictObject({
   member: text('The member of a ZIP archive that is the feed: a glob over its path or name')
     .optional()
     .transform(orNull),
-  encoding: encoding('Encoding to assume if the feed does not state one').optional().transform(orNull),
+  encoding: encoding(
+    'Encoding to assume if the feed does not state one, and for records that are not the UTF-8 that it states',
+  )
+    .optional()
+    .transform(orNull),
   headers: z
     .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'), headerValue)
     .prefault({})
