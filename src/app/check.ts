@@ -133,7 +133,7 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
     if (live !== null) return await checkLive(context, name, live)
     const { findings } = await inspectBeginning(context, name, records, false)
     const { counts, document, preset } = findings
-    const read = `${document.records} records of ${document.format}`
+    const read = `${document.records === records ? 'the first ' : ''}${document.records} records of ${document.format}`
     const fit = `the preset ${preset?.name ?? 'that it has'} fits by ${Math.round(preset?.score ?? 0)} %`
     if (document.records === 0)
       return document.complete === true

@@ -72,6 +72,11 @@ test('all is right: a line each, the next run in local time, status 0, and nothi
   expect(traces()).toEqual(after)
 })
 
+test('of a long feed only the beginning is read, and that is said', async () => {
+  world.deliver(zillowFeed(homes(1, 201)))
+  expect((await world.executed('check')).stdout).toContain('the first 200 records of xml; the preset zillow fits by 9')
+})
+
 test("the page's address is tried, too: free, taken, or the running daemon's own", async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
