@@ -81,13 +81,13 @@ describe.each(containers)('$container', ({ container, preset, feed }) => {
     expect(complete).toBe(true)
   })
 
-  test('bytes that are not the UTF-8 they are said to be: that record alone is a reject that says what to do', async () => {
+  test('bytes that are not the UTF-8 they are said to be: that record alone is a reject that says which and what to do', async () => {
     const bytes = cp1252(feed('Málaga', '<?xml version="1.0" encoding="UTF-8"?>'))
     const { listings, rejects, complete } = await delivered(bytes, { preset, charset: 'utf-8' })
     expect(Object.keys(listings)).toEqual(['M1', 'M3'])
     expect(rejects).toEqual([
       {
-        mlsNumber: null,
+        mlsNumber: 'M2',
         problems: [
           expect.stringMatching(
             /^record: byte \d+ of the record is not the UTF-8 that the document says .*"encoding: windows-1252"/,

@@ -236,8 +236,8 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'one of two of a home goes alone',
     file: 'src/plan/guard/guard.ts',
-    from: '(heldBeside !== null || !isLetGo(before, trip.ends, policy))',
-    to: '!isLetGo(before, trip.ends, policy)',
+    from: '(heldBeside !== null || !isLetGo(standing(partFor(trip)), trip.ends, policy))',
+    to: '!isLetGo(standing(partFor(trip)), trip.ends, policy)',
     also: [{ from: 'parts.length === 0 && heldBeside !== null', to: 'parts.length < 0 && heldBeside !== null' }],
   },
   {
