@@ -150,6 +150,10 @@ export type Delivered =
   | { kind: 'filtered'; at: string; mlsNumber: string; why: string; endsLater?: true }
   | { kind: 'reject'; at: string; mlsNumber: string | null; problems: Problem[] }
 
+/** The MLSNumber that a record names; null: it can't be told. */
+export const mlsNumberOf = (one: Delivered): string | null =>
+  one.kind === 'listing' ? one.listing.MLSNumber : one.mlsNumber
+
 /** Whether one reading of a feed was complete, with every reason why not as a sentence. */
 export interface DeliverySummary {
   complete: boolean

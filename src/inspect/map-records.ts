@@ -1,4 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer'
+import { mlsNumberOf } from '../core/listing.ts'
 import type { Delivered } from '../core/listing.ts'
 import type { RawRecord, Reading } from '../feed/format/format.ts'
 import { createMapping } from '../feed/mapping/create-mapping.ts'
@@ -125,7 +126,7 @@ function sampleOf(delivered: Delivered, whole: Extract<Delivered, { kind: 'listi
   return {
     at: delivered.at,
     kind: delivered.kind,
-    mlsNumber: delivered.kind === 'listing' ? delivered.listing.MLSNumber : delivered.mlsNumber,
+    mlsNumber: mlsNumberOf(delivered),
     listing: fields && Object.fromEntries(fields),
     missing,
     why: delivered.kind === 'removal' || delivered.kind === 'filtered' ? delivered.why : null,

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { UserError, messageOf } from '../core/errors.ts'
 import { contentHash, shortHash } from '../core/hash.ts'
-import { emptyDelivery, listingAt, movesAt } from '../core/listing.ts'
+import { emptyDelivery, listingAt, mlsNumberOf, movesAt } from '../core/listing.ts'
 import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut, MovingListing } from '../core/listing.ts'
 import type { Runtime } from '../core/machine.ts'
 import { printable, shorten } from '../core/text.ts'
@@ -193,7 +193,7 @@ async function read(
         summary.records++
         if (one.kind === 'reject' && one.mlsNumber === null) keyless.add(home, raw)
         count(summary, one.kind)
-        ending.parsed(one.kind === 'listing' ? one.listing.MLSNumber : one.mlsNumber)
+        ending.parsed(mlsNumberOf(one))
         if (one.kind === 'listing') {
           leftOut.add(one.imagesLeftOut, one.imageFiles)
           unread.add(one)
@@ -434,14 +434,12 @@ function numbersOf(mapping: Mapping, moment: Moment, reading: Reading, record: R
   if (isUtf8(record.raw)) return [null]
   try {
     const fields = reading.parse({ ...record, raw: Buffer.from(record.raw.toString('utf8')) })
-    const numbers = mapping.normalise(fields, record.at, moment, () => null).map(numberOf)
+    const numbers = mapping.normalise(fields, record.at, moment, () => null).map(mlsNumberOf)
     return numbers.map((number) => (number?.includes('\ufffd') === true ? null : number))
   } catch {
     return [null]
   }
 }
-
-const numberOf = (one: Delivered): string | null => (one.kind === 'listing' ? one.listing.MLSNumber : one.mlsNumber)
 
 /** A record's home; null: it can't be read, or the record names none. */
 function homeOfRecord(mapping: Mapping, moment: Moment, reading: Reading, record: RawRecord): string | null {

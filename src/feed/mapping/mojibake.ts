@@ -4,6 +4,7 @@
  * UTF-8 is such text. A few runs of correct text are that by chance (`CAFÉ”` would be `CAFɔ`); the characters around them decide.
  */
 import { isUtf8 } from 'node:buffer'
+import { mlsNumberOf } from '../../core/listing.ts'
 import type { Delivered } from '../../core/listing.ts'
 import { shorten } from '../../core/text.ts'
 import type { RecordFields, RecordNode } from '../format/format.ts'
@@ -128,7 +129,7 @@ export class MojibakeCount {
     if (text === null) return
     this.#records++
     if (this.#examples.length >= mostExamples) return
-    const number = delivered.kind === 'listing' ? delivered.listing.MLSNumber : delivered.mlsNumber
+    const number = mlsNumberOf(delivered)
     this.#examples.push(
       `${number === null ? delivered.at : `MLSNumber ${shorten(number, longestExample)}`}: ${example(text)}`,
     )

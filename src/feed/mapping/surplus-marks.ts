@@ -1,5 +1,6 @@
 /** Counts records whose text has more combining marks in a row than are kept, for the report. */
 import { isAscii } from 'node:buffer'
+import { mlsNumberOf } from '../../core/listing.ts'
 import type { Delivered } from '../../core/listing.ts'
 import { hasSurplusMarks, shorten } from '../../core/text.ts'
 import type { RawRecord, RecordFields, RecordNode } from '../format/format.ts'
@@ -25,7 +26,7 @@ export class SurplusMarks {
     if (!hasSurplus(fields)) return
     this.#records++
     if (this.#records > 1) return
-    const number = delivered.kind === 'listing' ? delivered.listing.MLSNumber : delivered.mlsNumber
+    const number = mlsNumberOf(delivered)
     this.#first = number === null ? delivered.at : `MLSNumber ${shorten(number, 40)}`
   }
 

@@ -157,6 +157,8 @@ export function createHistory(door: Door): AbsenceNotes {
           chatbot,
           returned,
         ])
+        // Seldom any: not a question to the database for each batch.
+        if (stillThere.length === 0) return
         await asker.run(
           "UPDATE hold SET clock = $1 WHERE feed = $2 AND key = ANY ($3) AND part = 'delete' AND clock IS NOT NULL",
           [now, feed, stillThere],
