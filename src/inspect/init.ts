@@ -6,7 +6,7 @@ import { presetDirectory, shippedPresets } from '../config/presets.ts'
 import { UsageError, UserError, messageOf } from '../core/errors.ts'
 import { fieldRules } from '../core/listing.ts'
 import { printable, shorten } from '../core/text.ts'
-import { isHome } from '../feed/mapping/placeholders.ts'
+import { isHome } from '../feed/mapping/kinds.ts'
 import { flow, remedyOf } from './facts.ts'
 import type { Findings } from './findings.ts'
 import { guessedPreset } from './guess.ts'
@@ -134,7 +134,7 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
   for (const { field, words: found, write } of words) {
     const listed = found.slice(0, 12).map(({ word, count }) => `${shorten(printable(word), 40)} (${count})`)
     add(2, `# Unknown words of ${field}: ${listed.join(', ')}`)
-    add(2, `# ${shorten(printable(write), 1000)}${field === 'Status' ? ' # Active, PreOnMarket, Sold or remove' : ''}`)
+    add(2, `# ${shorten(printable(write), 4000)}${field === 'Status' ? ' # Active, PreOnMarket, Sold or remove' : ''}`)
   }
   return `${lines.join('\n')}\n`
 }

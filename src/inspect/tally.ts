@@ -116,10 +116,13 @@ export function lacksFactsOnly(problems: readonly Problem[]): boolean {
   return problems.length > 0 && problems.every(isLack) && !problems.some(({ field }) => field === 'MLSNumber')
 }
 
-/** Removes what is specific to one record (its value, `byte 17`, `13 cells`), so that equal reasons are counted together. */
+/**
+ * Removes what is specific to one record (its value, `byte 17`, `13 cells`), so that equal reasons are counted together. Names such as
+ * `windows-1252` stay.
+ */
 function generalised(field: string, problem: string, value: string | null): string {
   const bare = value === null || value === '' ? problem : problem.replaceAll(value, '…')
-  return field === 'record' ? bare.replaceAll(/\d+/g, '…') : bare
+  return field === 'record' ? bare.replaceAll(/(?<![-\w])\d+/g, '…') : bare
 }
 
 function raise(counts: Map<string, number>, key: string, most: number): boolean {

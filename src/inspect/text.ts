@@ -1,5 +1,6 @@
 /** The findings as text, at most 100 columns wide: the document first, then the results. */
 import { styleText } from 'node:util'
+import { parse } from 'yaml'
 import { fieldRules } from '../core/listing.ts'
 import type { FieldValue } from '../core/listing.ts'
 import { printable, shorten } from '../core/text.ts'
@@ -113,6 +114,21 @@ function* missingLines({ missing }: Findings, paint: Paint): Generator<string> {
       yield* wrapped(text, 14, (line) => paint('cyan', line))
     }
   }
+  const merged = together(missing.map(({ write }) => write))
+  if (merged.length > 0) yield '          together:'
+  for (const text of merged) yield* wrapped(printable(text), 14, (line) => paint('cyan', line))
+}
+
+/** Each section that several entries are for, as one entry: a key may stand in a configuration once. */
+function together(writes: readonly string[]): string[] {
+  const entries = writes.flatMap((write) => Object.entries(parse(write) as Record<string, object | object[]>))
+  return [...Map.groupBy(entries, ([section]) => section)].flatMap(([section, found]) => {
+    if (found.length === 1) return []
+    const all = found.flatMap(([, value]) => value)
+    const groups = all.filter((value) => 'when' in value)
+    const merged: object = Object.assign({}, ...all.filter((value) => !('when' in value)))
+    return flow({ [section]: groups.length === 0 ? merged : [merged, ...groups] })
+  })
 }
 
 function* hidingLines({ hiding }: Findings, paint: Paint): Generator<string> {
@@ -133,7 +149,7 @@ function* wordLines({ words, moreWords }: Findings, paint: Paint): Generator<str
     const more = found.length > mostShown || moreWords ? ' and more (see --format json)' : ''
     yield* wrapped(`${grouped(total).padStart(6)}  ${field}: ${listed.join(', ')}${more}`, 2, undefined, 10)
     const hint = field === 'Status' ? '  # Active, PreOnMarket, Sold or remove' : ''
-    yield* wrapped(shorten(printable(write), 600) + hint, 14, (text) => paint('cyan', text))
+    yield* wrapped(shorten(printable(write), 4000) + hint, 14, (text) => paint('cyan', text))
   }
 }
 

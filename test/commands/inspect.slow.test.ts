@@ -225,6 +225,23 @@ describe('what is said of a feed', () => {
     expect(findings.fields.find(({ path }) => path === 'City')?.examples).toEqual(['Málaga'])
   })
 
+  test('a feed that declares UTF-8 and is not: one reason with the setting that reads it, which --init writes', async () => {
+    const text = readFileSync(fixtureOf('kyero'), 'utf8').replaceAll('<town>', '<town>Á')
+    const source = made('wrong.xml', Buffer.from(text, 'latin1'))
+    const { findings } = await found(source)
+    const wrong = findings.rejects.filter(({ problem }) => problem.includes('is not the UTF-8'))
+    expect(wrong).toHaveLength(1)
+    expect(wrong[0]?.count).toBeGreaterThan(1)
+    expect(wrong[0]?.problem).toContain('set "encoding: windows-1252"')
+    await inspect(source, '--init')
+    expect(readFileSync(configFile(), 'utf8')).toMatch(/^ +encoding: windows-1252$/m)
+  })
+
+  test('what to write of one section is given as one entry, too', async () => {
+    const { stdout } = await inspect(fixtureOf('kyero'))
+    expect(stdout).toMatch(/together:\n +placeholders: \{ [A-Z]\w+: 0, [A-Z]\w+: 0/)
+  })
+
   test('a feed of the configuration by its name, with its own options', async () => {
     mkdirSync(join(folder, 'config'))
     copyFileSync(fixtureOf('kyero'), join(folder, 'config', 'k.xml'))

@@ -6,6 +6,7 @@ import { Unreadable } from './converters/converter.ts'
 import type { Making, Read, Value } from './converters/converter.ts'
 import { outOfLimits } from './converters/number.ts'
 import { isKey } from './converters/text.ts'
+import { isHome } from './kinds.ts'
 import type { FieldMapping } from './rule-keys.ts'
 import { wrongValue } from './rule.ts'
 import { wordKey } from './vocabulary.ts'
@@ -48,10 +49,19 @@ export function withAffixes(read: Read, prefix: string, suffix: string): Read {
   }
 }
 
-/** What to do about a field that a record lacks, if not `defaults or fields`. */
-const remedies: Partial<Record<FieldName, string>> = {
+/** What to do about a lack of fields that everybody takes for facts, so that they get no placeholders. */
+const factRemedies: Partial<Record<FieldName, string>> = {
   MLSNumber: 'give it with fields',
+  SaleType: 'give it with defaults or fields',
+  Status: 'give it with defaults or fields',
   CurrencySymbol: 'the feed names neither a currency nor a country: give one with currency: EUR (ISO 4217)',
+}
+export const isFact = (name: FieldName): boolean => factRemedies[name] !== undefined
+
+function remedyFor(name: FieldName, { listing }: Making): string {
+  const isRoomsOfHome = name === 'Bedrooms' && isHome(listing.PropertyType ?? 'Other')
+  const fallback = isRoomsOfHome ? 'give it with defaults or fields' : 'give it with defaults, fields or placeholders'
+  return factRemedies[name] ?? fallback
 }
 
 /** Optional fields are left out if they can't be read. Not a price: without it a listing says something else. */
@@ -73,7 +83,7 @@ export function readField(step: FieldStep, record: RecordFields, making: Making,
     problems.push({
       field: name,
       value: null,
-      problem: `is missing; ${remedies[name] ?? 'give it with defaults or fields'}`,
+      problem: `is missing; ${remedyFor(name, making)}`,
     })
     return
   }

@@ -24,3 +24,9 @@ export function unknownKinds(kinds: readonly string[], under: string, rules: str
     .filter((kind) => !known.some((each) => wordKey(each) === kind) && !wordKey(rules).includes(kind))
     .map((kind) => `${under}: when.PropertyType "${kind}" is none that a rule gives${didYouMean(kind, known)}`)
 }
+
+/** Kinds of property for which a number of bedrooms is a fact. Other may be a home, too. */
+const homeKinds = ['Single Family', 'Condo', 'Townhouse', 'Multi Family', 'Apartment', 'Manufactured', 'Other'].map(
+  wordKey,
+)
+export const isHome = (kind: string): boolean => homeKinds.includes(wordKey(kind))

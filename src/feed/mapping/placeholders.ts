@@ -6,8 +6,8 @@ import { z } from 'zod'
 import { fieldRules } from '../../core/listing.ts'
 import type { FieldName, Listing, MovingListing, Problem } from '../../core/listing.ts'
 import { later } from '../../core/setting-kinds.ts'
-import { wrongDefault } from './field.ts'
-import { kindsOf, kindsSchema, unknownKinds } from './kinds.ts'
+import { isFact, wrongDefault } from './field.ts'
+import { isHome, kindsOf, kindsSchema, unknownKinds } from './kinds.ts'
 import { unknownFields } from './names.ts'
 import { wordKey } from './vocabulary.ts'
 
@@ -18,14 +18,6 @@ export const placeholdersSchema = later(() => {
   return z.union([group, z.array(group).min(1)])
 })
 type Written = z.infer<typeof placeholdersSchema>
-
-/** Fields that everybody takes for facts, so that they get no placeholders. */
-const neverPlaceholders: readonly FieldName[] = ['MLSNumber', 'SaleType', 'Status', 'CurrencySymbol']
-/** Kinds of property for which a number of bedrooms is a fact. Other may be a home, too. */
-const homeKinds = ['Single Family', 'Condo', 'Townhouse', 'Multi Family', 'Apartment', 'Manufactured', 'Other'].map(
-  wordKey,
-)
-export const isHome = (kind: string): boolean => homeKinds.includes(wordKey(kind))
 
 interface Group {
   /** The PropertyTypes (`wordKey`) that it is for; null: all. */
@@ -56,8 +48,7 @@ function wrongPlaceholder(
   kinds: Group['kinds'],
   isDefault: boolean,
 ): string | null {
-  if (neverPlaceholders.includes(rule.name))
-    return 'is never made up; give it with defaults or fields, where you know it'
+  if (isFact(rule.name)) return 'is never made up; give it with defaults or fields, where you know it'
   if (!rule.required) return 'is not required: a listing without it needs no placeholder'
   if (isDefault) return 'defaults gives it already'
   const isOfHomes = kinds === null || kinds.some(isHome)

@@ -154,9 +154,9 @@ test('a small difference needs no preset: fields, defaults and statuses over one
   expect(problems(await world.run('diff'))['A-1']).toEqual([
     'SaleType: is missing; give it with defaults or fields',
     'CurrencySymbol: is missing; the feed names neither a currency nor a country: give one with currency: EUR (ISO 4217)',
-    'Url: is missing; give it with defaults or fields',
-    'LotArea: is missing; give it with defaults or fields',
-    'ParkingSpots: is missing; give it with defaults or fields',
+    'Url: is missing; give it with defaults, fields or placeholders',
+    'LotArea: is missing; give it with defaults, fields or placeholders',
+    'ParkingSpots: is missing; give it with defaults, fields or placeholders',
   ])
   const fields = {
     Url: { template: 'https://broker.example/{MLSNumber}' },
