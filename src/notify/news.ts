@@ -25,6 +25,8 @@ export interface Told {
   readonly held: { readonly rules: readonly string[]; readonly since: number; readonly at: number } | null
   /** When it was last told of each event as new. */
   readonly last: Readonly<Partial<Record<EventName, number>>>
+  /** Rules whose holds were told as new of late, to be told again only after `quiet`. */
+  readonly lately?: readonly string[]
 }
 
 export interface News {
@@ -67,17 +69,20 @@ export function newsOf(told: Told, now: Condition, on: readonly EventName[]): { 
     trouble = { ...trouble, at: now.at }
   }
 
-  if (!on.includes('held')) return { news, told: { trouble, held, last } }
+  let lately = isQuiet('held') ? (told.lately ?? []) : []
+  if (!on.includes('held')) return { news, told: { trouble, held, last, lately } }
   const rules = now.held.toSorted()
+  const known = [...lately, ...(held?.rules ?? [])]
   if (rules.length === 0) {
     if (held !== null) news.push({ event: 'held', is: 'over', since: held.since })
     held = null
-  } else if (held === null ? !isQuiet('held') : rules.some((rule) => !held!.rules.includes(rule))) {
+  } else if (rules.some((rule) => !known.includes(rule))) {
     begin('held')
+    lately = [...new Set([...lately, ...rules])]
     held = { rules, since: held?.since ?? now.at, at: now.at }
   } else if (held !== null && now.at >= held.at + reminderAfter) {
     news.push({ event: 'held', is: 'reminder', since: held.since })
     held = { rules, since: held.since, at: now.at }
   }
-  return { news, told: { trouble, held, last } }
+  return { news, told: { trouble, held, last, lately } }
 }

@@ -78,6 +78,26 @@ test('a hold is told at once, again after a day or for another rule, and when it
   ).toEqual(['1: held new since 1', '3: held new since 3', '27: held reminder since 1', '28: held over since 1'])
 })
 
+test('a hold that flaps is told again after six hours, that of another rule at once', () => {
+  const held = (...rules: string[]) => ({ good: true, held: rules })
+  const told = heard([
+    [1, held('leaving')],
+    [2, well],
+    [3, held('leaving')],
+    [4, held('facts')],
+    [5, well],
+    [6, held('leaving')],
+    [7, held('facts', 'leaving')],
+    [8, well],
+    [11, held('leaving')],
+  ])
+  expect(told.filter((line) => line.includes('new'))).toEqual([
+    '1: held new since 1',
+    '4: held new since 4',
+    '11: held new since 11',
+  ])
+})
+
 test('a place hears what it asked for', () => {
   const course = [
     [1, failing],
