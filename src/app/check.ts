@@ -149,12 +149,14 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
       )
     const rejected = counts.rejects === 0 ? '' : `; ${counts.rejects} of them would be rejected`
     const why = counts.rejects === 0 ? [] : [`see why: listing-sync inspect ${name}`]
+    const filtered = counts.filtered === 0 ? '' : `; ${counts.filtered} of them are left out by \`where\``
+    if (counts.filtered === accepted) why.push('if it should leave some in, compare its words with those of the feed')
     // What a delta lacks is never deleted, so its end need not be proven.
     const doubt = feed.mapping.delivery === 'full' ? document.doubt : null
     const unproven = doubt === null ? '' : "; its end can't be proven"
     const remedy = doubt === null ? why : [...why, doubt]
     return {
-      ...fine('source', `${read}; ${fit}${rejected}${unproven}`, name),
+      ...fine('source', `${read}; ${fit}${filtered}${rejected}${unproven}`, name),
       remedy: remedy.length === 0 ? null : remedy.join('; '),
     }
   } catch (error) {

@@ -77,6 +77,18 @@ test('of a long feed only the beginning is read, and that is said', async () => 
   expect((await world.executed('check')).stdout).toContain('the first 200 records of xml; the preset zillow fits by 9')
 })
 
+test('what `where` leaves out is counted, and a `where` that leaves nothing in is pointed at', async () => {
+  world.deliver(zillowFeed(homes(1, 5)))
+  world.configure({ north: { where: { City: 'Nowhere' } } })
+  const { status, stdout } = await world.executed('check')
+  expect(status).toBe(0)
+  expect(stdout).toMatch(
+    /fits by \d+ %; 5 of them are left out by `where`\n +→ if it should leave some in, compare its words/,
+  )
+  world.configure({ north: { where: { SaleType: 'for_sale' } } })
+  expect((await world.executed('check')).stdout).not.toContain('left out by')
+})
+
 test("the page's address is tried, too: free, taken, or the running daemon's own", async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
