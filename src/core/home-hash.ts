@@ -7,7 +7,7 @@ import type { Place } from './listing.ts'
 import { normalForm } from './text.ts'
 
 /** Words that feeds spell out or shorten, with the spelling that is compared. */
-const spellings = new Map(
+export const streetSpellings: ReadonlyMap<string, string> = new Map(
   `street st, strasse str, avenue ave, av ave, road rd, drive dr, lane ln, boulevard blvd, court ct, circle cir, place pl,
   terrace ter, highway hwy, parkway pkwy, square sq, north n, south s, east e, west w, northeast ne, northwest nw,
   southeast se, southwest sw`
@@ -32,6 +32,6 @@ function wordsOf(text: string): string[] {
   return normalForm(text.toLowerCase().replaceAll('ß', 'ss'), 'NFKD')
     .replaceAll(/\p{M}/gu, '')
     .split(/[^\p{L}\p{N}]+/u)
-    .map((word) => spellings.get(word) ?? word)
+    .map((word) => streetSpellings.get(word) ?? word)
     .filter((word) => word !== '' && !unitWords.has(word))
 }

@@ -223,26 +223,10 @@ function hostOfAddress(address: string): string | null {
   return host ?? null
 }
 
-/** Shortest street searched for in other texts: `1 A` would be found everywhere. */
-const shortest = 5
-/** So much of a street is enough to find it, and keeps the regular expression small. */
-const longest = 200
-
-/** What to search for in other texts: the street without its unit, so that `2/39 Main Road` and `39 Main Road #2` match. */
-export function hiddenStreet(street: string | undefined): string | null {
-  const bare = street
-    ?.replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '')
-    .replace(/^[^/]{1,20}\/(?=\d)/, '')
-    .toLowerCase()
-  return bare === undefined || bare.length < shortest ? null : bare.slice(0, longest)
-}
-
 /** Removes street and coordinates from a listing. In titles and descriptions an ellipsis replaces the street. */
-export function hideAddress(listing: Partial<Listing>, street: string | null): void {
+export function hideAddress(listing: Partial<Listing>, street: RegExp | null): void {
   for (const name of ['Address', 'Latitude', 'Longitude'] as const) delete listing[name]
-  if (street === null) return
-  const pattern = new RegExp(street.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`), 'gi')
-  rewrite(listing, (text) => text.replaceAll(pattern, '…'))
+  if (street !== null) rewrite(listing, (text) => text.replaceAll(street, '…'))
 }
 
 /** Changes title and description; one of which only an ellipsis is left is removed. */
@@ -254,7 +238,7 @@ function rewrite(listing: Partial<Listing>, change: (text: string) => string): v
   }
 }
 
-/** Without the columns that name the street. */
-export function withoutStreet(entries: ExtensionEntry[], street: string | null): ExtensionEntry[] {
-  return street === null ? entries : entries.filter(({ value }) => !value.toLowerCase().includes(street))
+/** Without the columns that name the street, addresses of tours among them. */
+export function withoutStreet(entries: ExtensionEntry[], street: RegExp | null): ExtensionEntry[] {
+  return street === null ? entries : entries.filter(({ value }) => value.search(street) === -1)
 }

@@ -124,6 +124,43 @@ describe('display opt-outs', () => {
     })
   })
 
+  // The street, a text that names it, and what is left of the text.
+  const respelled = [
+    ['12 Oak Street', 'Welcome to 12 Oak St! No 112 Oak St.', 'Welcome to …! No 112 Oak St.'],
+    ['12 Oak St', 'On 12 Oak Street, near 12 Oakland Ave', 'On …, near 12 Oakland Ave'],
+    ['12 N Main St Apt 4', 'at 12 North Main Street #4', 'at … #4'],
+    ['Hauptstr. 5', 'in der Hauptstraße 5, nicht Hauptstr. 55', 'in der …, nicht Hauptstr. 55'],
+    ['100 Highway 5', 'From 100 Hwy 5: 1005 acres', 'From …: 1005 acres'],
+    ['Oak Street', 'Oak floors on Oak St.', 'Oak floors on ….'],
+    ['1 A Street', 'Unit 1 A at 1 A St', 'Unit 1 A at …'],
+    ['2/39 Main Road', 'Unit 2, 39 Main Rd.', 'Unit 2, ….'],
+  ]
+  it.each(respelled)('a hidden %s is found however it is spelled', async (street, text, left) => {
+    const extension = { Plan: 'Plan', Other: 'Other' }
+    const change = {
+      InternetAddressDisplayYN: '0',
+      UnparsedAddress: street,
+      PublicRemarks: text,
+      Plan: text,
+      Other: 'x',
+    }
+    const listing = await resoListing({ extension }, change)
+    expect(listing.Description).toBe(left)
+    expect(listing.ExtensionColumn).toContainEqual({ Key: 'Other', value: 'x' })
+    expect(listing.ExtensionColumn?.map(({ Key }) => Key)).not.toContain('Plan')
+  })
+
+  it('a hidden street is found in the address of a tour', async () => {
+    const change = {
+      InternetAddressDisplayYN: '0',
+      UnparsedAddress: '444 Nightingale Road',
+      VirtualTourURLUnbranded: 'https://tours.example/unbranded/444_nightingaleRd/',
+    }
+    expect(JSON.stringify(await resoListing({}, change))).not.toMatch(/nightingale/i)
+    const shown = await resoListing({}, { ...change, InternetAddressDisplayYN: '1' })
+    expect(JSON.stringify(shown)).toContain('444_nightingaleRd')
+  })
+
   const named: [string, string, 'removal' | 'hidden'][] = [
     ['Internet Entire Listing Display YN', 'N', 'removal'],
     ['Internet Entire Listing Display', 'No', 'removal'],

@@ -233,7 +233,7 @@ describe('values', () => {
     expect(found).not.toHaveProperty('listing.Address')
     expect(await hidden('1 A', 'Unit 1 A of 21 Amazing', 'x')).toMatchObject({ listing: { Location: 'x' } })
     expect(await hidden('(1+1) Main*', 'By (1+1) main* there', 'x')).toMatchObject({
-      listing: { Description: 'By … there' },
+      listing: { Description: 'By (…* there' },
     })
   })
 })
