@@ -39,7 +39,9 @@ export const everyRule = () => ({
     .strictObject({
       SaleType: z.enum(['for_sale', 'for_rent']).optional().describe('Only for listings of this SaleType'),
       Status: z.enum(['Active', 'PreOnMarket', 'Sold']).optional().describe('Only for listings of this Status'),
-      from: pathSchema.optional().describe('Path, or column, of a word of the record'),
+      from: pathsSchema
+        .optional()
+        .describe('Path, or column, of a word of the record, or several: the first one with a value'),
       is: severalWords.optional().describe('Only if that word is one of these'),
       not: severalWords.optional().describe('Only if that word is none of these'),
     })

@@ -74,15 +74,24 @@ function compileRule(rule: Rule, field: FieldRule | null, surroundings: Surround
   const read = compile(rule, field, surroundings)
   const { when } = rule
   if (!when) return read
-  const select = when.from === undefined ? null : surroundings.paths.compile(when.from)
+  const selects = [when.from ?? []].flat().map((path) => surroundings.paths.compile(path))
   const [is, not] = [when.is, when.not].map((words) => words && new Set(words.map(wordKey)))
   return (node, making) => {
-    const word = wordKey(select?.first(node) ?? '')
+    const word = wordKey(firstText(selects, node, (text) => wordKey(text) === ''))
     if (is?.has(word) === false || not?.has(word) === true) return undefined
     if (when.SaleType !== undefined && when.SaleType !== making.listing.SaleType) return undefined
     if (when.Status !== undefined && when.Status !== making.listing.Status) return undefined
     return read(node, making)
   }
+}
+
+/** The first text at these paths that is not missing; empty: there is none. */
+function firstText(paths: readonly Select[], node: RecordNode, isMissing: (text: string) => boolean): string {
+  for (const path of paths) {
+    const text = path.first(node)
+    if (!isMissing(text)) return text
+  }
+  return ''
 }
 
 function constant(rule: Rule, field: FieldRule | null): Read {
@@ -179,13 +188,7 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
     isMissing,
     firstOf(paths) {
       const selects = [paths].flat().map(select)
-      return (node) => {
-        for (const path of selects) {
-          const text = path.first(node)
-          if (!saysNothing(text)) return text
-        }
-        return ''
-      }
+      return (node) => firstText(selects, node, saysNothing)
     },
     inner: (part) => compileRule(part, null, surroundings),
     text(node) {

@@ -84,7 +84,7 @@ export const sum: Converter = {
   yields: 'number',
   takes: ['parts', 'max'],
   needsFrom: false,
-  build: ({ rule, inner }) => {
+  build: ({ rule, field, inner }) => {
     if (!rule.parts) throw new RuleError('sum needs parts')
     const parts = rule.parts.map((part) => inner({ as: 'number', ...part }))
     return (node, making) => {
@@ -96,7 +96,8 @@ export const sum: Converter = {
       }
       if (total === undefined) return undefined
       if (rule.max !== undefined && total > rule.max) return new Unreadable(String(total), `needs at most ${rule.max}`)
-      return round(total)
+      const wrong = field && outOfLimits(field.name, total)
+      return wrong ? new Unreadable(String(total), wrong) : round(total)
     }
   },
 }
