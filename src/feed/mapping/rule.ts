@@ -191,6 +191,7 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
       return (node) => firstText(selects, node, saysNothing)
     },
     inner: (part) => compileRule(part, null, surroundings),
+    texts: (node) => from.map((path) => piece(path.first(node))).filter((text) => !isMissing(text)),
     text(node) {
       for (const path of from) {
         const text = piece(path.first(node))

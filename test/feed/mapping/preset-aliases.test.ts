@@ -125,6 +125,45 @@ describe('mls-csv', () => {
     ])
   })
 
+  const priced = 'MLS #,Status,Type,Price,Beds,Baths,Sq Ft,Acres,Year Built,DOM,Parking Spaces,Address,URL'
+  const row = (price: string): string => `7,Active,Condo,"${price}",1,1,500,1,1990,1,1,1 Elm St,https://a.example/7`
+  it.each([
+    ['USD', '£450,000', '£'],
+    ['USD', '€350,000', '€'],
+    ['USD', 'C$350,000', 'CA$'],
+    ['USD', 'AU$350,000', 'A$'],
+    ['USD', 'AED 1,200,000', 'AED'],
+    ['USD', '485,000 USD', '$'],
+    ['BRL', 'US$ 250,000', '$'],
+    // A bare $ is that of any country, and a word that is no currency says nothing.
+    ['BRL', '$250,000', 'R$'],
+    ['EUR', '$250,000', '€'],
+    ['EGP', '£250,000', 'E£'],
+    ['USD', 'XYZ 250,000', '$'],
+  ])('takes the currency that is written at the price: %s, %s', async (currency, price, symbol) => {
+    const mapping = createMapping(preset, { ...said, currency })
+    expect(await read([priced, row(price)], mapping)).toMatchObject([
+      { kind: 'listing', listing: { CurrencySymbol: symbol, SalePrice: Number(price.replaceAll(/\D/g, '')) } },
+    ])
+  })
+
+  it('rejects a listing that has prices in two currencies, and leaves an estimate in another one out', async () => {
+    const mapping = createMapping(preset, {
+      ...said,
+      currency: 'USD',
+      fields: { RentPrice: { from: 'Rent', per: 'month' }, EstimatePrice: 'Worth' },
+    })
+    const rows = (rent: string, worth: string) => [`${priced},Rent,Worth`, `${row('£450,000')},${rent},${worth}`]
+    expect(await read(rows('€900', ''), mapping)).toMatchObject([
+      {
+        kind: 'reject',
+        problems: [{ field: 'RentPrice', value: '€900', problem: expect.stringContaining('one currency') }],
+      },
+    ])
+    const [found] = await read(rows('£900', '€500'), mapping)
+    expect(found).toMatchObject({ kind: 'listing', listing: { RentPrice: 900 }, unread: [{ field: 'EstimatePrice' }] })
+  })
+
   it('rejects a record whose currency nobody names, and says what to write', async () => {
     const [columns, cells] = exports['an MLS']
     const silent = createMapping(preset, { defaults: { SaleType: 'for_sale' } })

@@ -1,3 +1,4 @@
+import { isHome } from '../kinds.ts'
 import { tables, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Converter } from './converter.ts'
@@ -5,7 +6,8 @@ import { readableLine } from './text.ts'
 
 /**
  * One of a field's values, found by `wordKey` in the rule's `choices`, then in its `table`, then among the values. Any other
- * word becomes `otherwise` ('': absent), or a problem; `keepWordAs` keeps it in ExtensionColumn under that key.
+ * word becomes `otherwise` ('': absent), or a problem; `keepWordAs` keeps it in ExtensionColumn under that key, and lets a known word
+ * of a later path decide.
  */
 export const choice: Converter = {
   yields: 'text',
@@ -36,8 +38,14 @@ export const choice: Converter = {
       }
       // Without `keepWordAs`, `otherwise` is the normal case for words without a choice.
       if (rule.keepWordAs !== undefined) {
-        making.unmapped?.(name, found)
         making.kept.push({ Key: rule.keepWordAs, value: readableLine(found) })
+        // A strange kind of `Land` is land, but a strange kind of `Residential` need not be a house.
+        const certain = building
+          .texts(node)
+          .map((text) => words.get(wordKey(text)))
+          .find((other) => other !== undefined && other !== '' && !isHome(other))
+        if (certain !== undefined) return certain
+        making.unmapped?.(name, found)
       }
       return rule.otherwise === '' ? undefined : rule.otherwise
     }

@@ -65,7 +65,9 @@ export interface Building<Own extends object = object> {
   from: readonly Select[]
   /** Whether a text means absent, by the vocabulary or the rule. */
   isMissing: (text: string) => boolean
-  /** The first text of `from` with a value. */
+  /** Every text of `from` with a value. */
+  texts: (node: RecordNode) => string[]
+  /** The first of them. */
   text: (node: RecordNode) => string | undefined
   /** Compiles alternative paths; yields the first text with a value, else ''. */
   firstOf: (paths: string | string[]) => (node: RecordNode) => string

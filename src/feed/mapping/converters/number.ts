@@ -1,6 +1,7 @@
 import type { FieldName } from '../../../core/listing.ts'
 import type { RecordNode } from '../../format/format.ts'
 import type { Numbers } from '../rule-keys.ts'
+import { symbolOfCurrency } from '../countries.ts'
 import { monthlyFactors, hidesPrice, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Building, Converter } from './converter.ts'
@@ -111,6 +112,7 @@ const suffixes: Record<string, number> = { k: 1e3, m: 1e6, mm: 1e6, b: 1e9 }
  * month. `periods` maps a format's codes; '' is a code without an amount per month.
  * An amount without a period in the record, or of a single payment (one time, seasonal), is absent. Words in place of a price, or
  * beside its number, are no price, nor is a range, in one text or `to` another path; with `range: least` its smaller end is.
+ * A currency that is written at a price is the listing's, whatever the feed or its configuration says for all.
  */
 export const money: Converter = {
   yields: 'number',
@@ -141,6 +143,17 @@ export const money: Converter = {
       }
       // 0 and 1 stand for "no public price".
       if ((isPrice && (value === 0 || value === 1)) || (value === 0 && rule.zero === 'missing')) return undefined
+      const { listing } = making
+      const other =
+        isPrice && listing.CurrencySymbol !== undefined ? otherCurrency(found, listing.CurrencySymbol) : null
+      if (other !== null) {
+        if (field?.name === 'EstimatePrice' || listing.SalePrice !== undefined)
+          return new Unreadable(
+            found,
+            `is in ${other}, and the listing in ${listing.CurrencySymbol}: a listing has one currency`,
+          )
+        listing.CurrencySymbol = other
+      }
       if (period === null && rule.per === undefined) return round(value * (rule.times ?? 1))
       const written = period?.(node) || rule.per
       const word = written === undefined ? '' : (periods.get(wordKey(written)) ?? written)
@@ -157,6 +170,25 @@ export const money: Converter = {
 
 function isText(found: string): boolean {
   return found.length <= longestAmount && /\p{L}{2}/u.test(found.replaceAll(currency, ''))
+}
+
+/** The symbol of the currency that is written at an amount, if it is certainly not the listed one; else null. */
+function otherCurrency(text: string, listed: string): string | null {
+  const mark = text.length > longestAmount ? undefined : text.match(currency)?.[0].trim()
+  const [written, own] = [mark ?? '', listed].map(symbolOf)
+  // A bare $ or £ is that of any country.
+  const isSame = mark?.length === 1 ? own?.endsWith(mark) : own === written
+  return mark === '$' || written === undefined || own === undefined || isSame ? null : written
+}
+
+/** Letters before a $ that are not the beginning of the currency's code. */
+const dollars: Readonly<Record<string, string>> = { C: 'CAD', A: 'AUD', S: 'SGD' }
+
+/** The symbol that a symbol or a code stands for; undefined: nobody knows. */
+function symbolOf(mark: string): string | undefined {
+  const [, letters] = /^([A-Z]{1,3})\$$/.exec(mark) ?? []
+  if (letters !== undefined) return symbolOfCurrency(dollars[letters] ?? `${letters}D`) ?? mark
+  return /\p{Sc}/u.test(mark) ? mark : /\p{L}/u.test(mark) ? symbolOfCurrency(mark) : undefined
 }
 
 const between =
