@@ -248,10 +248,12 @@ describe('paths', () => {
   })
 
   it('ask how a word begins, without case and punctuation', () => {
-    const picture = ['Floor Plan - Level 1', 'floorplan', 'Kitchen, floor planks', 'Floor', ''].map((caption, index) => ({
-      caption,
-      url: `${index}`,
-    }))
+    const picture = ['Floor Plan - Level 1', 'floorplan', 'Kitchen, floor planks', 'Floor', ''].map(
+      (caption, index) => ({
+        caption,
+        url: `${index}`,
+      }),
+    )
     const all = (path: string) => elementPaths().compile(path).all({ picture })
     expect(all('picture[caption=Floor plan*]/url')).toEqual(['0', '1'])
     expect(all('picture[caption!=Floor plan*]/url')).toEqual(['2', '3', '4'])
