@@ -2,7 +2,7 @@
  * Paths into a record. A path starts at the record and names every step, so that nothing is found further down by accident
  * (ZIF has Office/City beside Location/City). Compiled once, used for every record.
  *
- * `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
+ * `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floor plan*]`,
  * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node,
  * `.[price/@display!=no]/priceView` on a condition about another node, `@@name` for values from outside the record.
  * `photo{n}` are children numbered by their names, `param[@name=photo{n}]` those numbered by a condition, in the order of
@@ -253,15 +253,17 @@ function conditionOf(text: string, path: string, loose: boolean): Condition {
   const wanted = match[2] === '='
   const written = match[3].split('|')
   const words = new Set(written.map(wordKey))
+  const beginnings = written.filter((word) => word.endsWith('*')).map(wordKey)
   const patterns = written.flatMap((word) => numberIn(word.split('{n}').map(wordKey).join('{n}')) ?? [])
   const numberOf = (node: RecordNode): number | null => {
     const key = wordKey(select.first(node))
     return patterns.map((numbered) => numbered(key)).find((number) => number !== null) ?? null
   }
+  const fits = (key: string): boolean => words.has(key) || beginnings.some((beginning) => key.startsWith(beginning))
   return {
     holds: (node) => {
       const text = select.first(node)
-      return (text !== '' && (words.has(wordKey(text)) || (patterns.length > 0 && numberOf(node) !== null))) === wanted
+      return (text !== '' && (fits(wordKey(text)) || (patterns.length > 0 && numberOf(node) !== null))) === wanted
     },
     numberOf: patterns.length === 0 || !wanted ? null : (node) => numberOf(node) ?? 0,
   }

@@ -247,6 +247,20 @@ describe('paths', () => {
     expect(select.all({ price: { '@display': 'no' }, view: ['a', 'b'] })).toEqual([])
   })
 
+  it('ask how a word begins, without case and punctuation', () => {
+    const picture = ['Floor Plan - Level 1', 'floorplan', 'Kitchen, floor planks', 'Floor', ''].map(
+      (caption, index) => ({
+        caption,
+        url: `${index}`,
+      }),
+    )
+    const all = (path: string) => elementPaths().compile(path).all({ picture })
+    expect(all('picture[caption=Floor plan*]/url')).toEqual(['0', '1'])
+    expect(all('picture[caption!=Floor plan*]/url')).toEqual(['2', '3', '4'])
+    expect(all('picture[caption=Floor|Kitchen*]/url')).toEqual(['2', '3'])
+    expect(all('picture[caption=*]/url')).toEqual(['0', '1', '2', '3'])
+  })
+
   it('read flattened columns and JSON, one or the other or both', () => {
     const paths = rowPaths()
     const images = paths.compile('json:image[].url')
