@@ -131,6 +131,15 @@ export function createNotifier(app: App) {
   }
 }
 
+/** What was wrong with a run's delivery, by the figures that the store keeps of the run; null: nothing. */
+function lackOf(figures: string, name: string): string | null {
+  const { delivery } = JSON.parse(figures) as { delivery?: Partial<Report['delivery']> }
+  const { records = 0, rejects = 0, complete = true, reasons = [] } = delivery ?? {}
+  if (records > 0 && rejects === records)
+    return `All ${records} records were rejected. See why: listing-sync inspect ${name}`
+  return complete ? null : `The last delivery was not complete: ${reasons.map(printable).join('; ')}.`
+}
+
 const homesNamed = 3
 
 /** "12 Oak St, Raleigh ($320,000)". */
@@ -141,7 +150,7 @@ function homeText({ mlsNumber, home }: Held, reader: Reader): string {
 
 interface Known {
   report: Report | undefined
-  run: { result: string; error: string | null } | null
+  run: { result: string; error: string | null; figures: string } | null
   good: number | null
   waiting: readonly Held[]
   locale: string
@@ -164,6 +173,7 @@ async function factsOf(
     feed: name,
     chatbot,
     error: run?.result === 'failed' ? run.error : null,
+    lack: run === null || run.result === 'failed' ? null : lackOf(run.figures, name),
     held: {
       sentences:
         sentences.length > 0
@@ -186,6 +196,7 @@ function example({ name, chatbot, timezone }: FeedConfig, event: string): Facts 
     feed: name,
     chatbot,
     error: event === 'failed' ? 'The source answered HTTP 503.' : null,
+    lack: null,
     held: {
       sentences: [
         '52 of 220 listings would leave the site; up to 44 may in 24 hours (limits.share). Held: 52 deletes.',

@@ -8,6 +8,8 @@ export interface Facts {
   readonly chatbot: string
   /** Why the last run failed; null: it did not. */
   readonly error: string | null
+  /** Why the last run was not good although it did not fail, apart from holds; null: it was, or nobody knows. */
+  readonly lack: string | null
   /** Why things are held, a sentence each, and how many changes. */
   readonly held: { readonly sentences: readonly string[]; readonly changes: number; readonly homes: readonly string[] }
   /** How holds ended. */
@@ -44,7 +46,7 @@ export function messageOf(news: News, facts: Facts, at: number): Message {
 }
 
 function words({ event, is, since }: News, facts: Facts): Pick<Message, 'title' | 'lines' | 'command'> {
-  const { feed, chatbot, error, held, listings, lastGood, time } = facts
+  const { feed, chatbot, error, lack, held, listings, lastGood, time } = facts
   const still = is === 'reminder' ? 'still ' : ''
   const good = lastGood === null ? 'No run has been good yet.' : `The last good run was on ${time(lastGood)}.`
   if (event === 'failed') {
@@ -53,7 +55,11 @@ function words({ event, is, since }: News, facts: Facts): Pick<Message, 'title' 
   }
   if (event === 'stale') {
     const title = `${feed} is ${still}stale: no run has been good for a while`
-    return { title, lines: [good, ...(error === null ? [] : [error])], command: `listing-sync status ${feed}` }
+    return {
+      title,
+      lines: [good, ...[error, lack].filter((why) => why !== null)],
+      command: `listing-sync status ${feed}`,
+    }
   }
   if (event === 'recovered') {
     const lines = [`Trouble since ${time(since)} is over; chatbot ${chatbot} shows ${listings} listings of this feed.`]

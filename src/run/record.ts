@@ -152,8 +152,10 @@ async function record(
       failures: failuresOf(report),
       // Kept, as a later run may say nothing of what this one held.
       holds: guarded?.findings,
-      // The metrics tell the age of the last accepted delivery.
-      accepted: guarded?.isAccepted ?? false,
+      // The metrics tell the age of the last accepted delivery. One that nothing could be read of is none.
+      accepted:
+        (feed.mapping.delivery === 'delta' ? report.result !== 'failed' : (guarded?.isAccepted ?? false)) &&
+        !isUnreadable(delivery),
     }),
   })
   if (prepared === null || guarded === null) return
@@ -174,6 +176,11 @@ async function record(
   if (isListExpected && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
     await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
   await recordDelivery(feed, { store, workspace }, report, prepared, applied, letGo.holds > 0)
+}
+
+/** Whether a delivery has records, and every one was rejected. */
+function isUnreadable({ records, rejects }: Report['delivery']): boolean {
+  return records > 0 && rejects === records
 }
 
 /** Failed changes of which `status` tells; the report that is kept has the others. */

@@ -1,5 +1,7 @@
 /** The daemon in this process, on a clock that the test lets pass, against the stand-in. */
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { daemonCommand } from '../../src/commands/daemon.ts'
@@ -171,6 +173,53 @@ test('says once that no run is good, whether they fail or hold everything, and w
   world.deliver(zillowFeed(homes(1, 20)))
   await tick(clock)
   expect(said('the feed is up to date again')).toHaveLength(1)
+})
+
+test.each([
+  [
+    'of which no record can be read',
+    (text: string) => text.replaceAll('Bedrooms>', 'Chambers>'),
+    'All 20 records were rejected',
+  ],
+  ['that is cut', (text: string) => text.slice(0, -200), 'The last delivery was not complete: '],
+])('a delivery %s is not good, and is told as the reason that the feed is stale', async (_, spoil, reason) => {
+  const arrived: { title: string; lines: string[] }[] = []
+  const receiver = createServer((request, response) => {
+    let text = ''
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    request.on('end', () => {
+      arrived.push(JSON.parse(text) as (typeof arrived)[0])
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  try {
+    await begin({ schedule: '* * * * *' })
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+    world.configure({ north: { schedule: '* * * * *' } }, {}, undefined, {
+      notify: [{ url, on: ['stale', 'recovered'] }],
+    })
+    world.deliver(zillowFeed(homes(1, 20)))
+    const clock = new ManualClock('2026-11-21T12:00:30Z')
+    void start(clock)
+    await until(() => runs() === 1)
+    world.deliver(spoil(zillowFeed(homes(1, 20)).toString()))
+    for (const _tick of [1, 2, 3, 4]) await tick(clock)
+    await until(() => arrived.length >= 1)
+    expect(arrived).toMatchObject([
+      {
+        title: 'north is stale: no run has been good for a while',
+        lines: [expect.any(String), expect.stringContaining(reason)],
+      },
+    ])
+    world.deliver(zillowFeed(homes(1, 20)))
+    await tick(clock)
+    await until(() => arrived.length >= 2)
+    expect(arrived[1]?.title).toBe('north is up to date again')
+  } finally {
+    receiver.closeAllConnections()
+    await new Promise((resolve) => receiver.close(resolve))
+  }
 })
 
 test('what was run by hand in between counts as well', async () => {
