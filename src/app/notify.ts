@@ -17,10 +17,10 @@ import type * as Sending from '../notify/send.ts'
 import type { Target } from '../notify/settings.ts'
 import type { Report } from '../report/report.ts'
 import { homePrice, placeText } from '../report/values.ts'
-import type { Held, StoreReader } from '../store/store.ts'
+import type { Held, RunRecord, StoreReader } from '../store/store.ts'
 import type { App, Occasion, Tested } from './app.ts'
 import { byListing, isWaiting } from './held.ts'
-import { lastGood } from './last-good.ts'
+import { lackOf, lastGood } from './last-good.ts'
 
 /** Loads what sends only once there is anything to tell. */
 const send: typeof Sending.send = async (...words) => (await import('../notify/send.ts')).send(...words)
@@ -131,15 +131,6 @@ export function createNotifier(app: App) {
   }
 }
 
-/** What was wrong with a run's delivery, by the figures that the store keeps of the run; null: nothing. */
-function lackOf(figures: string, name: string): string | null {
-  const { delivery } = JSON.parse(figures) as { delivery?: Partial<Report['delivery']> }
-  const { records = 0, rejects = 0, complete = true, reasons = [] } = delivery ?? {}
-  if (records > 0 && rejects === records)
-    return `All ${records} records were rejected. See why: listing-sync inspect ${name}`
-  return complete ? null : `The last delivery was not complete: ${reasons.map(printable).join('; ')}.`
-}
-
 const homesNamed = 3
 
 /** "12 Oak St, Raleigh ($320,000)". */
@@ -150,7 +141,7 @@ function homeText({ mlsNumber, home }: Held, reader: Reader): string {
 
 interface Known {
   report: Report | undefined
-  run: { result: string; error: string | null; figures: string } | null
+  run: Pick<RunRecord, 'result' | 'error' | 'figures'> | null
   good: number | null
   waiting: readonly Held[]
   locale: string
@@ -173,7 +164,7 @@ async function factsOf(
     feed: name,
     chatbot,
     error: run?.result === 'failed' ? run.error : null,
-    lack: run === null || run.result === 'failed' ? null : lackOf(run.figures, name),
+    lack: run === null ? null : lackOf(run, name),
     held: {
       sentences:
         sentences.length > 0

@@ -1,7 +1,7 @@
 /** The first page, how all feeds are, and the page of one feed with its runs. */
 import { html } from 'hono/html'
 import type { App } from '../app/app.ts'
-import { lastGood } from '../app/last-good.ts'
+import { lackOf, lastGood } from '../app/last-good.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { numberText, timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
@@ -27,7 +27,9 @@ export async function stateOf(app: App, feed: FeedConfig, most = strip) {
   const begun = await runs.underWay(name)
   const waiting = await holds.waitingByRule(name, now)
   const good = await lastGood(app.store(), feed)
-  const { delivery, remote } = figuresOf(latest[0])
+  const [last] = latest
+  const isFailed = last?.result === 'failed'
+  const { delivery, remote } = figuresOf(last)
   return {
     name,
     chatbot,
@@ -37,9 +39,12 @@ export async function stateOf(app: App, feed: FeedConfig, most = strip) {
     good,
     stale: schedule === null ? null : staleness({ expression: schedule, timezone }, good, now),
     next: schedule === null ? null : dueTimes({ expression: schedule, timezone }).next(now),
-    inFeed: delivery?.listings ?? null,
+    /** What was wrong with the last delivery, if the run did not fail. */
+    lack: last === undefined ? null : lackOf(last, name),
+    // A run that failed may have read nothing.
+    inFeed: isFailed && !delivery?.records ? null : (delivery?.listings ?? null),
     inStore: await snapshot.count(chatbot, name),
-    onService: remote?.listings ?? null,
+    onService: isFailed && !remote?.complete ? null : (remote?.listings ?? null),
     rejected: delivery?.rejects ?? 0,
     held: await holds.count(name),
     /** Counts listings, each once, however much of it is held. */
@@ -53,19 +58,20 @@ type State = Awaited<ReturnType<typeof stateOf>>
 /** The figures of a run (`RunRecord.figures`). Those of older versions lack some. */
 export function figuresOf(run: NumberedRun | undefined) {
   return JSON.parse(run?.figures ?? '{}') as {
-    delivery?: { listings: number; rejects: number }
-    remote?: { listings: number }
+    delivery?: { listings: number; rejects: number; records?: number }
+    remote?: { listings: number; complete?: boolean }
   }
 }
 
 /** The state of a feed as a sentence, and its tone. */
-function stateInWords({ underWay, runs, stale, waits }: State): [tone: string, sentence: string] {
+function stateInWords({ underWay, runs, stale, waits, lack }: State): [tone: string, sentence: string] {
   const [last] = runs
   if (underWay !== null) return ['changes', underWay]
   if (last === undefined) return ['partial', 'It has not run yet.']
   if (last.result === 'failed') return ['failed', `The last run failed: ${text(last.error ?? 'no reason given')}`]
   if (stale !== null) return ['failed', `It is out of date: ${stale}.`]
   if (waits > 0) return ['held', `${waits} ${waits === 1 ? 'listing is' : 'listings are'} held for you to look at.`]
+  if (lack !== null) return ['partial', lack]
   if (last.result === 'partial') return ['partial', 'Up to date, except for what the last run could not do.']
   return ['ok', 'Up to date.']
 }

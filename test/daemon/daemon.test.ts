@@ -203,7 +203,7 @@ test.each([
     const clock = new ManualClock('2026-11-21T12:00:30Z')
     void start(clock)
     await until(() => runs() === 1)
-    world.deliver(spoil(zillowFeed(homes(1, 20)).toString()))
+    world.deliver(spoil(zillowFeed(homes(1, 20))))
     for (const _tick of [1, 2, 3, 4]) await tick(clock)
     await until(() => arrived.length >= 1)
     expect(arrived).toMatchObject([

@@ -1,6 +1,6 @@
 /** The pages for people, over real HTTP, of what real runs leave in the store. */
 import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Home } from '../../src/core/home.ts'
@@ -61,6 +61,20 @@ test('/ tells the state in words, homes on three sides, the last and the next ru
   served.world.standIn.addFault({ operations: ['List'], fault: { kind: 'credentials' } })
   await served.runAgain()
   expect(await read('/')).toMatch(/The last run failed: \S+/)
+  expect(await read('/')).toContain('6 in the store, not known on the service at the last run')
+})
+
+test('a run that read nothing tells no numbers, and one whose delivery is not whole says so', async () => {
+  served = await Served.start(all, six)
+  await until(() => served.runs() === 1)
+  rmSync(join(served.world.folder, 'north.xml'))
+  await served.runAgain()
+  expect(await read('/')).toContain('not known in the feed, 6 in the store, not known on the service at the last run')
+  served.world.deliver(zillowFeed(homes(1, 6)).slice(0, -100))
+  await served.runAgain()
+  expect(await read('/')).toMatch(
+    /The last delivery was not complete: .+ Homes \d in the feed, 6 in the store, 6 on the/,
+  )
 })
 
 test('a feed that never ran, and one that is out of date, say so', async () => {
