@@ -32,7 +32,7 @@ export async function chosenPreset(candidates: Candidates, kind: Kind, beginning
   const { given } = candidates
   if (given !== null) {
     const { preset, options, how } = given
-    const { score, isEmpty = false, ...fit } = await fitOf(preset, options, beginning)
+    const { score, isEmpty = false, isUnread = false, ...fit } = await fitOf(preset, options, beginning)
     // A run takes such a document for an empty delivery, unless something else in it looks like records.
     const hasOthers = formats[kind.format].nested && kind.options !== null
     if (isEmpty && preset.format === kind.format && !hasOthers)
@@ -42,7 +42,8 @@ export async function chosenPreset(candidates: Candidates, kind: Kind, beginning
       throw new FeedError(
         `the document is ${formats[kind.format].title}; the preset ${preset.name} reads ${formats[preset.format].title}`,
       )
-    if (score === 0) throw new FeedError(`the preset ${preset.name} can't read it: ${fit.reason}`)
+    // The reasons why records can't be parsed say more.
+    if (score === 0 && !isUnread) throw new FeedError(`the preset ${preset.name} can't read it: ${fit.reason}`)
     const choice: Choice = { preset, options, fit: { ...fit, score, chosen: how }, others: [], settings: [] }
     return withNumbers(choice, beginning)
   }

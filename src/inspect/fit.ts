@@ -32,12 +32,15 @@ export interface Beginning {
 const tried = 200
 const requiredFields = fieldRules.filter(({ required }) => required).length
 
-/** A preset that does not fit at all has score 0 and a reason; `isEmpty`: it reads the whole document, which has no record. */
+/**
+ * A preset that does not fit at all has score 0 and a reason; `isEmpty`: it reads the whole document, which has no record; `isUnread`:
+ * it finds records, and not one can be parsed.
+ */
 export async function fitOf(
   preset: Preset,
   options: MappingOptions,
   beginning: Beginning,
-): Promise<Fit & { isEmpty?: boolean }> {
+): Promise<Fit & { isEmpty?: boolean; isUnread?: boolean }> {
   const { name, title } = preset
   const record = [preset.formatOptions.record ?? []].flat().join(' or ') || undefined
   let tested
@@ -68,7 +71,7 @@ export async function fitOf(
   const reason =
     `${place}the first ${records} map to ${Math.round(mapped * 100)} %; ` +
     `it finds values for ${filledOwners.size} of its ${owners.size} fields and uses ${known.size} of the feed's ${fields.length}`
-  return { name, title, score: Math.round(score), reason }
+  return { name, title, score: Math.round(score), reason, ...(names.length === 0 && { isUnread: true }) }
 }
 
 /** Maps the first records. Throws `FeedError` if the format can't read the document. */

@@ -233,6 +233,11 @@ describe('what is said of a feed', () => {
     expect(wrong).toHaveLength(1)
     expect(wrong[0]?.count).toBeGreaterThan(1)
     expect(wrong[0]?.problem).toContain('set "encoding: windows-1252"')
+    // If no record at all can be parsed, the preset that is given is still the right one.
+    const all = made('all.xml', Buffer.from(text.replaceAll('<id>', '<id>Á'), 'latin1'))
+    const given = await inspect(all, '--preset', 'kyero')
+    expect(given.status).toBe(4)
+    expect(given.stdout).toMatch(/set\s+"encoding: windows-1252"/)
     await inspect(source, '--init')
     expect(readFileSync(configFile(), 'utf8')).toMatch(/^ +encoding: windows-1252$/m)
   })
