@@ -1,6 +1,7 @@
 /** A whole copy of the store while it is in use. */
 import { closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
 import { UserError, codeOf, messageOf, systemReason } from '../core/errors.ts'
+import { connect } from './connection.ts'
 import { inStore } from './failure.ts'
 import { migrations } from './migrations.ts'
 import { openSource } from './read-only.ts'
@@ -22,6 +23,7 @@ export function backUp(store: string, to: string): void {
       isOurs = true
       source.database.pragma('query_only = OFF')
       source.database.prepare('VACUUM INTO ?').run(to)
+      endStart(to)
       const written = openSync(to, 'r+')
       fsyncSync(written)
       closeSync(written)
@@ -34,4 +36,15 @@ export function backUp(store: string, to: string): void {
       source.close()
     }
   })
+}
+
+/** A daemon that runs while it is copied has not ended: put back, the copy would count its start as a crash. */
+function endStart(copy: string): void {
+  const database = connect(copy, { fileMustExist: true })
+  try {
+    const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'start'").get() !== undefined
+    if (has) database.exec('DELETE FROM start')
+  } finally {
+    database.close()
+  }
 }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { daemonCommand } from '../../src/commands/daemon.ts'
+import { backUp } from '../../src/store/backup.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { until } from '../support/until.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
@@ -135,9 +136,20 @@ test('told to stop while it waits it ends at once, and what was begun by a perso
   expect(await starts()).toBe(0)
 })
 
+test('a backup that is made while a daemon runs tells of no crash', async () => {
+  await begin({ schedule: '0 0 1 1 *' })
+  const clock = new ManualClock('2026-11-21T12:00:00Z')
+  const running = openStore(store())
+  for (let times = 0; times < 3; times++) await running.runs.noteStart(clock.now())
+  await running.close()
+  const copy = join(world.folder, 'copy.db')
+  backUp(store(), copy)
+  expect([await starts(), await starts(copy)]).toEqual([3, 0])
+})
+
 /** As the store tells it to others. */
-async function starts(): Promise<number> {
-  const reader = openStore(store())
+async function starts(file = store()): Promise<number> {
+  const reader = openStore(file)
   try {
     return (await reader.runs.starts()).times
   } finally {
