@@ -16,6 +16,7 @@ import { storeKind } from './adapters.ts'
 import type { App, CommandContext } from './app.ts'
 import { createGates } from './gates.ts'
 import { inspectBeginning } from './inspect.ts'
+import { leftBehind, leftOf } from './left-behind.ts'
 import { listsInWords } from './lists.ts'
 
 /** One thing that was looked at. */
@@ -93,6 +94,12 @@ export async function checkStore({ store, place }: Config): Promise<Checked> {
       'give this user the right to write to the file and its folder',
     )
   }
+}
+
+/** What feeds left behind: after a feed is renamed, nobody updates its listings before the new name takes them over. */
+export async function checkLeft(app: App): Promise<Checked[]> {
+  const left = await leftBehind(app.config, app.reader())
+  return left.map((one) => ({ ...fine('store', `${one.what}, and left ${leftOf(one)}`), remedy: one.todo }))
 }
 
 export function checkScratch({ feeds }: Config): Checked {

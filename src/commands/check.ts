@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import type { CommandContext } from '../app/app.ts'
-import { checkScratch, checkSecrets, checkService, checkSource, checkStore } from '../app/check.ts'
+import { checkLeft, checkScratch, checkSecrets, checkService, checkSource, checkStore } from '../app/check.ts'
 import type { Checked } from '../app/check.ts'
 import { openApp } from '../app/open.ts'
 import type { FeedConfig } from '../config/config.ts'
@@ -38,10 +38,12 @@ export async function checkCommand(
   return withApp(app, async (opened) => {
     const { config, runtime } = opened
     const feeds = chosenFeeds(config, names)
+    const store = await checkStore(config)
     const checks = [
       checkedConfiguration(config.file, feeds),
       checkSecrets(config),
-      await checkStore(config),
+      store,
+      ...(store.ok ? await checkLeft(opened) : []),
       checkScratch(config),
       ...(await checkPage(config, isFresh(heartbeatFile(config.file), runtime.clock.now()))),
     ]

@@ -1,5 +1,7 @@
 import { styleText } from 'node:util'
 import type { App, CommandContext } from '../app/app.ts'
+import { leftBehind, leftOf } from '../app/left-behind.ts'
+import type { Left } from '../app/left-behind.ts'
 import { openApp } from '../app/open.ts'
 import { exitStatus } from '../core/exit.ts'
 import { systemClock } from '../core/machine.ts'
@@ -30,7 +32,7 @@ export async function statusCommand(
       else app.doors.out.write(problems.map(problemInWords).join(''))
       return ready ? exitStatus.right : exitStatus.failed
     }
-    const left = await leftBehind(app)
+    const left = await leftBehind(app.config, app.reader())
     const again = await restarts(app)
     const statuses = await Promise.all(
       feeds.map(async (feed) => ({
@@ -55,38 +57,8 @@ function problemInWords({ feed, text }: Unready): string {
   return `${feed === null ? '' : `${feed}: `}${printable(text)}\n`
 }
 
-/** What feeds left in the store that are no longer in the configuration, or fill another chatbot now. */
-async function leftBehind(app: App) {
-  const { snapshot, runs, holds } = app.reader()
-  const left = await Promise.all(
-    (await runs.feeds()).map(async (feed) => {
-      const now = app.config.feeds.find(({ name }) => name === feed)?.chatbot ?? null
-      const chatbots = (await snapshot.chatbots(feed)).filter(({ chatbot }) => chatbot !== now)
-      return { feed, now, chatbots, holds: now === null ? await holds.count(feed) : 0 }
-    }),
-  )
-  return left
-    .filter(({ chatbots, holds: held }) => chatbots.length + held > 0)
-    .map(({ now, ...one }) => ({ ...one, what: whatHappened(one.feed, now), todo: whatToDo(one.feed, now) }))
-}
-
-const whatHappened = (feed: string, chatbot: string | null): string =>
-  chatbot === null
-    ? `${printable(feed)} is no longer in the configuration`
-    : `${printable(feed)} fills chatbot ${printable(chatbot)} now`
-
-function whatToDo(feed: string, chatbot: string | null): string {
-  const todo =
-    chatbot === null
-      ? `If a feed of another name has them now, write there: formerly: [${feed}]; else put ${feed} back, or`
-      : 'Give the feed that chatbot back, or'
-  return `Nothing is done with them. ${todo} delete them on the chatbot`
-}
-
-function leftInWords({ what, chatbots, holds, todo }: Awaited<ReturnType<typeof leftBehind>>[number]): string {
-  const listings = chatbots.map((one) => `${one.listings} listings in chatbot ${printable(one.chatbot)}`)
-  if (holds > 0) listings.push(`${holds} held`)
-  return `${styleText('bold', what)}\n  left: ${listings.join(', ')}\n  ${todo}\n`
+function leftInWords(left: Left): string {
+  return `${styleText('bold', left.what)}\n  left: ${leftOf(left)}\n  ${left.todo}\n`
 }
 
 /** A daemon that is started again and again; null: it is not. */

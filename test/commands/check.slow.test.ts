@@ -89,6 +89,18 @@ test('what `where` leaves out is counted, and a `where` that leaves nothing in i
   expect((await world.executed('check')).stdout).not.toContain('left out by')
 })
 
+test('what a feed left behind that has another name now is pointed at', async () => {
+  world.deliver(zillowFeed(homes(1, 5)))
+  await world.run()
+  world.configure({ south: { source: 'north.xml' } })
+  const { status, stdout } = await world.executed('check')
+  expect(status).toBe(0)
+  expect(stdout).toMatch(/✓ store: north is no longer in the configuration, and left 5 listings in chatbot \S+\n/)
+  expect(stdout).toMatch(
+    /→ Nothing is done with them\. If a feed of another name has them now, write there: formerly: \[north\]/,
+  )
+})
+
 test("the page's address is tried, too: free, taken, or the running daemon's own", async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
