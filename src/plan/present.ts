@@ -287,7 +287,7 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
   // A lost store has forgotten which calls are under way: nothing is created before they have landed.
   if (isCreate && lostUntil !== null && lostUntil > now) {
     const until = minuteIn(timezone, lostUntil)
-    const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
+    const why = `the store was lost, moved or put back: creates wait until ${until}, as calls that it does not know of may still land`
     return hold(change, 'lost-store', why)
   }
   const refused = refusedBefore(row, wanted.content, settings)
