@@ -31,11 +31,14 @@ export const isOfMedia = (path: string): boolean => hasWord(path, media)
 
 const mail = /[^\s@]+@[^\s@]+\.[^\s@]+/
 const telephone = /^\+?[\d\s()./-]{9,20}$/
+const date = /^(?:(?:19|20)\d\d[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d\d)$/
 
 /** Examples that may be printed and written: none of a person's data. */
 export function examplesOf(path: string, examples: readonly string[]): string[] {
   if (hasWord(path, personal) || personalName.test(path)) return []
-  return examples.filter((text) => !mail.test(text) && !(telephone.test(text) && /[+()]|\d[\s/-]\d/.test(text)))
+  const isTelephone = (text: string): boolean =>
+    telephone.test(text) && /[+()]|\d[\s/-]\d/.test(text) && !date.test(text)
+  return examples.filter((text) => !mail.test(text) && !isTelephone(text))
 }
 
 const place = /address|adress|adresse|street|geo|location|coord|thoroughfare|strasse/

@@ -219,10 +219,13 @@ describe('what is said of a feed', () => {
     const wide = (await found(made('wide.xml', Buffer.from(`\ufeff${text}`, 'utf16le')))).findings
     expect(wide.document.encoding).toEqual({ name: 'utf-16le', by: 'the byte order mark' })
     expect(wide.preset?.name).toBe('kyero')
-    const latin = 'MLS #,City,Status,List Price,Address\n1,Málaga,Active,5,Calle Mayor 1\n'
+    const latin =
+      'MLS #,City,Status,List Price,Address,Since,Call\n1,Málaga,Active,5,Calle Mayor 1,2026-07-11,919-555-0100\n'
     const { findings } = await found(made('latin.csv', Buffer.from(latin, 'latin1')))
     expect(findings.document.encoding.name).toBe('windows-1252')
-    expect(findings.fields.find(({ path }) => path === 'City')?.examples).toEqual(['Málaga'])
+    const examples = (field: string) => findings.fields.find(({ path }) => path === field)?.examples
+    // A telephone number is nobody's business; a date is not one.
+    expect(['City', 'Since', 'Call'].map(examples)).toEqual([['Málaga'], ['2026-07-11'], []])
   })
 
   test('a feed that declares UTF-8 and is not: one reason with the setting that reads it, which --init writes', async () => {
