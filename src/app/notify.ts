@@ -61,6 +61,7 @@ export function createNotifier(app: App) {
       at: now,
       // Whoever stopped the daemon knows, and the next run tells how the feed is.
       failed: run?.result === 'failed' && !run.interrupted,
+      failure: shortHash(withoutNumbers(run?.error ?? '')),
       stale: isStale,
       good: isGood,
       held: [...new Set(waiting.flatMap(({ rules }) => rules))],
@@ -138,6 +139,9 @@ function homeText({ mlsNumber, home }: Held, reader: Reader): string {
   const price = homePrice(home, reader)
   return `${placeText(home) || printable(mlsNumber)}${price === '' ? '' : ` (${price})`}`
 }
+
+/** The text of an error without what differs each time. */
+const withoutNumbers = (error: string): string => error.replaceAll(/"[^"]*"|\d+/g, '…')
 
 interface Known {
   report: Report | undefined

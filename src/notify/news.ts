@@ -11,6 +11,8 @@ export interface Condition {
   readonly at: number
   /** Its last run failed. */
   readonly failed: boolean
+  /** What kind of failure that is: equal for the same reason. */
+  readonly failure?: string | undefined
   /** No run was good for so long that somebody should know. */
   readonly stale: boolean
   /** The last run was good: no earlier trouble is left. */
@@ -27,6 +29,8 @@ export interface Told {
   readonly last: Readonly<Partial<Record<EventName, number>>>
   /** Rules whose holds were told as new of late, to be told again only after `quiet`. */
   readonly lately?: readonly string[]
+  /** Kinds of failures that were told as new of late. */
+  readonly failures?: readonly string[]
 }
 
 export interface News {
@@ -43,6 +47,8 @@ const hour = 3_600_000
 const reminderAfter = 24 * hour
 /** Milliseconds before the same is told as new again, so that a feed that flaps does not flood anybody. */
 const quiet = 6 * hour
+/** So many kinds of failures are told in that time; a server may put something new into each. */
+const mostKinds = 3
 
 /** The news, and what counts as told once it is delivered. `on`: the events that this place wants to hear of. */
 export function newsOf(told: Told, now: Condition, on: readonly EventName[]): { news: News[]; told: Told } {
@@ -55,13 +61,16 @@ export function newsOf(told: Told, now: Condition, on: readonly EventName[]): { 
   }
 
   let { trouble, held } = told
+  let failures = isQuiet('failed') ? (told.failures ?? []) : []
+  const isOther = now.failure !== undefined && !failures.includes(now.failure) && failures.length < mostKinds
   const kind = now.failed && on.includes('failed') ? 'failed' : now.stale && on.includes('stale') ? 'stale' : null
   if (now.good && trouble !== null) {
     if (on.includes('recovered')) news.push({ event: 'recovered', is: 'new', since: trouble.since })
     trouble = null
   } else if (trouble === null) {
-    if (kind !== null && !isQuiet(kind)) {
+    if (kind !== null && (!isQuiet(kind) || (kind === 'failed' && isOther))) {
       begin(kind)
+      if (kind === 'failed') failures = [...failures, now.failure ?? '']
       trouble = { kind, since: now.at, at: now.at }
     }
   } else if (now.at >= trouble.at + reminderAfter) {
@@ -70,7 +79,7 @@ export function newsOf(told: Told, now: Condition, on: readonly EventName[]): { 
   }
 
   let lately = isQuiet('held') ? (told.lately ?? []) : []
-  if (!on.includes('held')) return { news, told: { trouble, held, last, lately } }
+  if (!on.includes('held')) return { news, told: { trouble, held, last, lately, failures } }
   const rules = now.held.toSorted()
   const known = [...lately, ...(held?.rules ?? [])]
   if (rules.length === 0) {
@@ -84,5 +93,5 @@ export function newsOf(told: Told, now: Condition, on: readonly EventName[]): { 
     news.push({ event: 'held', is: 'reminder', since: held.since })
     held = { rules, since: held.since, at: now.at }
   }
-  return { news, told: { trouble, held, last, lately } }
+  return { news, told: { trouble, held, last, lately, failures } }
 }

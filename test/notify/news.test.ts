@@ -64,6 +64,27 @@ test('a feed that flaps every half hour is told a few times a day', () => {
   expect(news).toHaveLength(16)
 })
 
+test('another failure is told at once, though one was told of late; of many kinds only some', () => {
+  const failingOf = (failure: string) => ({ ...failing, failure })
+  const told = heard([
+    [1, failingOf('no file')],
+    [2, well],
+    [3, failingOf('403')],
+    [4, well],
+    [5, failingOf('no file')],
+    [6, well],
+    [7, failingOf('a')],
+    [7.5, well],
+    [8, failingOf('b')],
+    [8.5, well],
+  ])
+  expect(told.filter((line) => line.includes('new') && line.includes('failed'))).toEqual([
+    '1: failed new since 1',
+    '3: failed new since 3',
+    '7: failed new since 7',
+  ])
+})
+
 test('a hold is told at once, again after a day or for another rule, and when it is over', () => {
   const held = (...rules: string[]) => ({ good: true, held: rules })
   expect(
