@@ -8,6 +8,7 @@ import { later } from '../../core/setting-kinds.ts'
 import type { RecordFields } from '../format/format.ts'
 import { Unreadable } from './converters/converter.ts'
 import { dateReader, instantOf } from './converters/date.ts'
+import type { HiddenStreet } from './hidden-street.ts'
 import type { Moment } from './mapping.ts'
 import { didYouMean } from './names.ts'
 import type { Paths } from './path.ts'
@@ -224,9 +225,9 @@ function hostOfAddress(address: string): string | null {
 }
 
 /** Removes street and coordinates from a listing. In titles and descriptions an ellipsis replaces the street. */
-export function hideAddress(listing: Partial<Listing>, street: RegExp | null): void {
+export function hideAddress(listing: Partial<Listing>, street: HiddenStreet | null): void {
   for (const name of ['Address', 'Latitude', 'Longitude'] as const) delete listing[name]
-  if (street !== null) rewrite(listing, (text) => text.replaceAll(street, '…'))
+  if (street !== null) rewrite(listing, (text) => street.takenFrom(text))
 }
 
 /** Changes title and description; one of which only an ellipsis is left is removed. */
@@ -239,6 +240,6 @@ function rewrite(listing: Partial<Listing>, change: (text: string) => string): v
 }
 
 /** Without the columns that name the street, addresses of tours among them. */
-export function withoutStreet(entries: ExtensionEntry[], street: RegExp | null): ExtensionEntry[] {
-  return street === null ? entries : entries.filter(({ value }) => value.search(street) === -1)
+export function withoutStreet(entries: ExtensionEntry[], street: HiddenStreet | null): ExtensionEntry[] {
+  return street === null ? entries : entries.filter(({ value }) => !street.isIn(value))
 }

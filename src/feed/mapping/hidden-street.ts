@@ -1,46 +1,110 @@
 /** How a street that must be hidden is found in other texts, where it may be spelled otherwise. */
 import { streetSpellings } from '../../core/home-hash.ts'
+import { normalForm } from '../../core/text.ts'
 
 /** Shortest street searched for in other texts: `1 A` would be found everywhere. */
 const shortest = 5
-/** So much of a street is enough to find it, and keeps the regular expression small. */
+/** So much of a street is enough to find it. */
 const longest = 200
 
+export interface HiddenStreet {
+  /** The text with an ellipsis in place of the street. */
+  takenFrom(text: string): string
+  /** Whether a column names the street. */
+  isIn(value: string): boolean
+}
+
 /**
- * A pattern for the street without its unit, so that `2/39 Main Road` and `39 Main Road #2` match; null: too short to be searched for.
- * `12 Oak Street` is found as `12 Oak St`, too, as `12_oakStreet` in the address of a tour, and, as number and name tell enough, as
- * `12 Oak`. `Hauptstr. 5` is found as `Hauptstraße 5`.
+ * Finds the street without its unit, so that `2/39 Main Road` and `39 Main Road #2` are found; null: it is too short, or too usual a
+ * word. Words are compared without case, accents and punctuation, and `12 Oak Street` is also `12 Oak St`, `Kölner Str. 5` also
+ * `Kölner Straße 5`. In an address of the web, `12_oak` is enough.
  */
-export function hiddenStreet(street: string | undefined): RegExp | null {
+export function hiddenStreet(street: string | undefined): HiddenStreet | null {
   const bare = street
     ?.replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '')
     .replace(/^[^/]{1,20}\/(?=\d)/, '')
-    .toLowerCase()
   if (bare === undefined || bare.length < shortest) return null
-  const words = bare.slice(0, longest).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
-  const names = words.filter((word) => spellingsOf(word).length === 1)
-  const isEnough = names.some((word) => /\d/.test(word)) && names.some((word) => /^\p{L}{3,}$/u.test(word))
-  const parts = words.map((word, index) => {
-    const gap =
-      index === 0 ? '' : /\d$/.test(words[index - 1]) && /^\d/.test(word) ? `${between}{1,3}` : `${between}{0,3}`
-    const spellings = spellingsOf(word)
-    if (spellings.length === 1) return gap + withSharpS(word)
-    return `(?:${gap}(?:${spellings.map(withSharpS).join('|')}))${isEnough ? '?' : ''}`
-  })
-  const end = bare.length > longest ? '' : `(?!${letter})`
-  return parts.length === 0 ? null : new RegExp(`(?<!${letter})${parts.join('')}${end}`, 'giu')
+  const keys = wordsOf(bare.slice(0, longest)).map(({ key }) => key)
+  // The last word may be cut.
+  if (bare.length > longest) keys.pop()
+  const names = keys.filter((key) => !usual.has(key))
+  if (names.length === 0) return null
+  const whole = joined(keys)
+  const isEnough = names.some((name) => isNumber(name)) && names.some((name) => /^\p{L}{3,}$/u.test(name))
+  const targets = isEnough ? [whole, joined(names)] : [whole]
+  // Where words are not set apart, the street may stand in the middle of one.
+  const literal = /\p{Lo}/u.test(bare) ? bare.slice(0, longest).toLowerCase() : null
+  return {
+    takenFrom(text) {
+      let [left, from] = ['', 0]
+      for (const { start, end } of found(wordsOf(text), [whole])) {
+        left += `${text.slice(from, start)}…`
+        from = end
+      }
+      left += text.slice(from)
+      return literal === null ? left : left.replaceAll(literal, '…')
+    },
+    isIn: (value) =>
+      found(wordsOf(value), /^(?:https?:)?\/\//i.test(value) ? targets : [whole]).length > 0 ||
+      (literal !== null && value.toLowerCase().includes(literal)),
+  }
 }
 
-const letter = String.raw`[\p{L}\p{M}\p{N}]`
-const between = String.raw`[^\p{L}\p{M}\p{N}]`
-
-/** All spellings of a word of a street, the longest first. */
-function spellingsOf(word: string): string[] {
-  const glued = /^(\p{L}{3,})(?:stra(?:ß|ss)e|str)$/u.exec(word)
-  if (glued) return [`${glued[1]}strasse`, `${glued[1]}str`]
-  const short = streetSpellings.get(word) ?? word
-  const all = [short, ...[...streetSpellings].flatMap(([long, its]) => (its === short ? long : []))]
-  return all.toSorted((a, b) => b.length - a.length)
+interface Word {
+  /** Without case and accents, in its shortest spelling. */
+  key: string
+  start: number
+  end: number
 }
 
-const withSharpS = (word: string): string => word.replaceAll(/ß|ss/g, '(?:ß|ss)')
+const isNumber = (key: string): boolean => /^\p{N}/u.test(key)
+const usual: ReadonlySet<string> = new Set([...streetSpellings.values(), ...streetSpellings.keys()])
+
+const pieces = /(?:%[0-9a-fA-F]{2})+|\p{N}+|\p{Lu}+(?![\p{Ll}\p{M}])|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|[\p{L}\p{M}]/gu
+
+/** Words and numbers; those of an address may be written as `%C3%B6`, or told apart by a capital only. */
+function wordsOf(text: string): Word[] {
+  const words: Word[] = []
+  for (const { 0: piece, index } of text.matchAll(pieces)) {
+    const written = piece.startsWith('%') ? unescaped(piece) : piece
+    const plain = normalForm(written.toLowerCase().replaceAll('ß', 'ss'), 'NFKD').replaceAll(/\p{M}/gu, '')
+    if (!/[\p{L}\p{N}]/u.test(plain)) continue
+    words.push({
+      key: streetSpellings.get(plain) ?? plain.replace(/(?<=\p{L}{3})strasse$/u, 'str'),
+      start: index,
+      end: index + piece.length,
+    })
+  }
+  return words
+}
+
+function unescaped(piece: string): string {
+  try {
+    return decodeURIComponent(piece)
+  } catch {
+    return ''
+  }
+}
+
+/** Keys as one text, so that `Hauptstr.` is `Haupt Str.`; between numbers is a mark, so that `1 2` is not 12. */
+function joined(keys: readonly string[]): string {
+  return keys.reduce((text, key) => text + (isNumber(key) && /\p{N}$/u.test(text) ? '|' : '') + key, '')
+}
+
+/** Where one of the targets stands. */
+function found(words: readonly Word[], targets: readonly string[]): { start: number; end: number }[] {
+  const places: { start: number; end: number }[] = []
+  for (let first = 0; first < words.length; first++) {
+    let text = ''
+    let last = -1
+    for (let next = first; next < words.length; next++) {
+      text = joined([text, words[next].key])
+      if (targets.includes(text)) last = next
+      if (!targets.some((target) => target.startsWith(text))) break
+    }
+    if (last === -1) continue
+    places.push({ start: words[first].start, end: words[last].end })
+    first = last
+  }
+  return places
+}

@@ -128,12 +128,18 @@ describe('display opt-outs', () => {
   const respelled = [
     ['12 Oak Street', 'Welcome to 12 Oak St! No 112 Oak St.', 'Welcome to …! No 112 Oak St.'],
     ['12 Oak St', 'On 12 Oak Street, near 12 Oakland Ave', 'On …, near 12 Oakland Ave'],
+    ['12A Oak Street', 'At 12 A OAK STREET and 12a Oak St.', 'At … and ….'],
     ['12 N Main St Apt 4', 'at 12 North Main Street #4', 'at … #4'],
-    ['Hauptstr. 5', 'in der Hauptstraße 5, nicht Hauptstr. 55', 'in der …, nicht Hauptstr. 55'],
+    ['Hauptstr. 5', 'in der Hauptstraße 5 (Haupt Str. 5), nicht Hauptstr. 55', 'in der … (…), nicht Hauptstr. 55'],
+    ['Kölner Straße 5', 'Kölner Str. 5, auch Koelner Str. 5', '…, auch Koelner Str. 5'],
+    ['Rua São João 5', 'na Rua Sao Joao, 5', 'na …'],
     ['100 Highway 5', 'From 100 Hwy 5: 1005 acres', 'From …: 1005 acres'],
     ['Oak Street', 'Oak floors on Oak St.', 'Oak floors on ….'],
     ['1 A Street', 'Unit 1 A at 1 A St', 'Unit 1 A at …'],
     ['2/39 Main Road', 'Unit 2, 39 Main Rd.', 'Unit 2, ….'],
+    ['東京都港区1-2-3', 'は東京都港区1-2-3にある', 'は…にある'],
+    // What is no street stays.
+    ['5 Acre Lane', 'on a 5 acre lot in 5 Acre Ln', 'on a 5 acre lot in …'],
   ]
   it.each(respelled)('a hidden %s is found however it is spelled', async (street, text, left) => {
     const extension = { Plan: 'Plan', Other: 'Other' }
@@ -150,15 +156,35 @@ describe('display opt-outs', () => {
     expect(listing.ExtensionColumn?.map(({ Key }) => Key)).not.toContain('Plan')
   })
 
-  it('a hidden street is found in the address of a tour', async () => {
+  it.each(['444_nightingaleRd', '444-nightingale', '444%20Nightingale%20Road', '444NightingaleRd'])(
+    'a hidden street is found in the address of a tour: %s',
+    async (slug) => {
+      const VirtualTourURLUnbranded = `https://tours.example/unbranded/${slug}/`
+      const change = { UnparsedAddress: '444 Nightingale Road', VirtualTourURLUnbranded }
+      const listing = await resoListing({}, { ...change, InternetAddressDisplayYN: '0' })
+      expect(JSON.stringify(listing)).not.toMatch(/nightingale/i)
+      const shown = await resoListing({}, { ...change, InternetAddressDisplayYN: '1' })
+      expect(JSON.stringify(shown)).toContain(slug)
+    },
+  )
+
+  it('a word that is in many texts is no street to look for', async () => {
     const change = {
       InternetAddressDisplayYN: '0',
-      UnparsedAddress: '444 Nightingale Road',
-      VirtualTourURLUnbranded: 'https://tours.example/unbranded/444_nightingaleRd/',
+      UnparsedAddress: 'Square',
+      PublicRemarks: '100 sq ft, square rooms',
     }
-    expect(JSON.stringify(await resoListing({}, change))).not.toMatch(/nightingale/i)
-    const shown = await resoListing({}, { ...change, InternetAddressDisplayYN: '1' })
-    expect(JSON.stringify(shown)).toContain('444_nightingaleRd')
+    expect((await resoListing({}, change)).Description).toBe('100 sq ft, square rooms')
+  })
+
+  it('a hostile street costs no time', async () => {
+    const street = `12 oak${' st'.repeat(60)}`
+    const change = {
+      InternetAddressDisplayYN: '0',
+      UnparsedAddress: street,
+      PublicRemarks: `12oak${'st'.repeat(60)}x `.repeat(50),
+    }
+    expect((await resoListing({}, change)).Description).toContain('stx')
   })
 
   const named: [string, string, 'removal' | 'hidden'][] = [
