@@ -76,8 +76,11 @@ function compileRule(rule: Rule, field: FieldRule | null, surroundings: Surround
   if (!when) return read
   const selects = [when.from ?? []].flat().map((path) => surroundings.paths.compile(path))
   const [is, not] = [when.is, when.not].map((words) => words && new Set(words.map(wordKey)))
+  // A rule may be about a word that says nothing elsewhere, such as `None`.
+  const named = new Set([...(is ?? []), ...(not ?? [])].filter((word) => word !== ''))
+  const isMissing = (text: string): boolean => saysNothing(text) && !named.has(wordKey(text))
   return (node, making) => {
-    const word = wordKey(firstText(selects, node, (text) => wordKey(text) === ''))
+    const word = wordKey(firstText(selects, node, isMissing))
     if (is?.has(word) === false || not?.has(word) === true) return undefined
     if (when.SaleType !== undefined && when.SaleType !== making.listing.SaleType) return undefined
     if (when.Status !== undefined && when.Status !== making.listing.Status) return undefined

@@ -44,6 +44,32 @@ test.each(full)('%s: half bathrooms are no count where the full ones are not sai
   expect([...without.values()].filter((count) => count > 0 && count < 1.5 && count % 1 !== 0)).toEqual([])
 })
 
+test.each(['N/A', 'null', 'None', '-'])('full bathrooms of %s are not said', async (word) => {
+  const without = await bathroomsOf('mls-csv', (text) => text.replaceAll(',3,2,1,3,', `,3,${word},1,3,`))
+  const [before] = [...(await bathroomsOf('mls-csv'))].filter(([, count]) => count === 2.5)
+  expect([before[1], without.get(before[0])]).toEqual([2.5, 3])
+})
+
+test('of RESO, partial bathrooms count where no others are said, and a total below the half ones is all', async () => {
+  const [changed] = [...(await bathroomsOf('reso-csv'))].filter(([, count]) => count === 3.25)
+  const having = async (cells: Record<string, string>): Promise<number | undefined> => {
+    const found = await bathroomsOf('reso-csv', (text) => {
+      const [header, ...rows] = text.split('\n')
+      const names = Object.keys(cells)
+      const spoiled = header.replace(/Bathrooms/g, 'Unsaid')
+      return [
+        `${spoiled},${names.join(',')}`,
+        ...rows.map((row) => (row === '' ? '' : `${row},${Object.values(cells).join(',')}`)),
+      ].join('\n')
+    })
+    return found.get(changed[0])
+  }
+  expect(await having({ BathroomsFull: '2', BathroomsPartial: '1' })).toBe(2.5)
+  expect(await having({ BathroomsFull: '2', BathroomsThreeQuarter: '1', BathroomsPartial: '1' })).toBe(2.75)
+  expect(await having({ BathroomsTotalInteger: '3', BathroomsThreeQuarter: '1', BathroomsPartial: '1' })).toBe(2.75)
+  expect(await having({ BathroomsTotalInteger: '0', BathroomsHalf: '1' })).toBe(0)
+})
+
 test.each(['reso-csv', 'reso-json'])(
   '%s: of a total, which counts each as one, the half ones are a half',
   async (preset) => {

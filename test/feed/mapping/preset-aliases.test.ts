@@ -135,11 +135,21 @@ describe('mls-csv', () => {
     ['USD', 'AED 1,200,000', 'AED'],
     ['USD', '485,000 USD', '$'],
     ['BRL', 'US$ 250,000', '$'],
+    ['USD', '$1,200,000 MXN', 'MX$'],
+    ['MXN', '$250,000 USD', '$'],
+    ['CAD', 'CAD$450,000', 'CA$'],
+    ['MXN', 'MXN$ 1,200,000', 'MX$'],
+    ['EUR', '250,000 zł', 'zł'],
     // A bare $ is that of any country, and a word that is no currency says nothing.
     ['BRL', '$250,000', 'R$'],
     ['EUR', '$250,000', '€'],
     ['EGP', '£250,000', 'E£'],
     ['USD', 'XYZ 250,000', '$'],
+    ['BRL', 'U$ 250,000', 'R$'],
+    ['USD', '1,200,000 ALL', '$'],
+    ['SAR', '1,200,000 ﷼', 'SAR'],
+    ['NIO', 'C$ 1,200,000', 'NIO'],
+    ['EUR', 'USD 450,000 EUR', '€'],
   ])('takes the currency that is written at the price: %s, %s', async (currency, price, symbol) => {
     const mapping = createMapping(preset, { ...said, currency })
     expect(await read([priced, row(price)], mapping)).toMatchObject([

@@ -2,7 +2,7 @@ import type { FieldName } from '../../../core/listing.ts'
 import type { RecordNode } from '../../format/format.ts'
 import type { Numbers } from '../rule-keys.ts'
 import { symbolOfCurrency } from '../countries.ts'
-import { monthlyFactors, hidesPrice, wordKey } from '../vocabulary.ts'
+import { monthlyFactors, hidesPrice, tables, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Building, Converter } from './converter.ts'
 
@@ -80,7 +80,10 @@ function numberWords(choices: Record<string, string>): Map<string, number> {
   return words
 }
 
-/** The sum of the parts that are present: full, half and three-quarter bathrooms; garage and carport. */
+/**
+ * The sum of the parts that are present: full, half and three-quarter bathrooms; garage and carport. If parts that are taken off are more
+ * than the rest, there is none.
+ */
 export const sum: Converter = {
   yields: 'number',
   takes: ['parts', 'max'],
@@ -95,7 +98,7 @@ export const sum: Converter = {
         if (value instanceof Unreadable) return value
         if (typeof value === 'number') total = (total ?? 0) + value
       }
-      if (total === undefined) return undefined
+      if (total === undefined || total < 0) return undefined
       if (rule.max !== undefined && total > rule.max) return new Unreadable(String(total), `needs at most ${rule.max}`)
       const wrong = field && outOfLimits(field.name, total)
       return wrong ? new Unreadable(String(total), wrong) : round(total)
@@ -112,7 +115,8 @@ const suffixes: Record<string, number> = { k: 1e3, m: 1e6, mm: 1e6, b: 1e9 }
  * month. `periods` maps a format's codes; '' is a code without an amount per month.
  * An amount without a period in the record, or of a single payment (one time, seasonal), is absent. Words in place of a price, or
  * beside its number, are no price, nor is a range, in one text or `to` another path; with `range: least` its smaller end is.
- * A currency that is written at a price is the listing's, whatever the feed or its configuration says for all.
+ * A currency that is written at a price, by its code or a sign of its own, is the listing's, whatever the feed or its configuration
+ * says for all.
  */
 export const money: Converter = {
   yields: 'number',
@@ -174,22 +178,27 @@ function isText(found: string): boolean {
 
 /** The symbol of the currency that is written at an amount, if it is certainly not the listed one; else null. */
 function otherCurrency(text: string, listed: string): string | null {
-  const mark = text.length > longestAmount ? undefined : text.match(currency)?.[0].trim()
-  const [written, own] = [mark ?? '', listed].map(symbolOf)
+  const symbols = new Set(tables.currencySymbols().values())
+  const own = symbols.has(listed) ? listed : symbolOfCurrency(listed)
+  if (own === undefined || text.length > longestAmount) return null
+  const codes = (text.match(/(?<![A-Z])[A-Z]{3}(?![A-Z])/g) ?? []).filter((code) => !commonWords.includes(code))
+  const coded = new Set(codes.flatMap((code) => symbolOfCurrency(code) ?? []))
+  if (coded.size > 0) return coded.size > 1 || coded.has(own) ? null : [...coded][0]
+  const [dollars = '', letters] = /([A-Z]{1,2})\$/.exec(text) ?? []
+  if (letters !== undefined) {
+    const written = symbols.has(dollars) ? dollars : symbolOfCurrency(letters === 'C' ? 'CAD' : `${letters}D`)
+    // C$ is also Nicaragua's.
+    const isOwn = written === own || (letters === 'C' && own !== '$')
+    return written === undefined || isOwn ? null : written
+  }
+  const signs = new Set(text.match(/\p{Sc}|zł|Kč/gu))
+  const [sign = '$'] = signs
   // A bare $ or £ is that of any country.
-  const isSame = mark?.length === 1 ? own?.endsWith(mark) : own === written
-  return mark === '$' || written === undefined || own === undefined || isSame ? null : written
+  return signs.size === 1 && sign !== '$' && symbols.has(sign) && !own.endsWith(sign) ? sign : null
 }
 
-/** Letters before a $ that are not the beginning of the currency's code. */
-const dollars: Readonly<Record<string, string>> = { C: 'CAD', A: 'AUD', S: 'SGD' }
-
-/** The symbol that a symbol or a code stands for; undefined: nobody knows. */
-function symbolOf(mark: string): string | undefined {
-  const [, letters] = /^([A-Z]{1,3})\$$/.exec(mark) ?? []
-  if (letters !== undefined) return symbolOfCurrency(dollars[letters] ?? `${letters}D`) ?? mark
-  return /\p{Sc}/u.test(mark) ? mark : /\p{L}/u.test(mark) ? symbolOfCurrency(mark) : undefined
-}
+/** Codes of currencies (of Albania and Tonga) that are words as well. */
+const commonWords: readonly string[] = ['ALL', 'TOP']
 
 const between =
   /^(?:(?:between|from|von|entre|de)\s{1,3})?(.{1,60}?)\s{0,3}(?:[-–—]|\s(?:to|and|bis|und|a|à|et|y)\s)\s{0,3}(.{1,60})$/iu
