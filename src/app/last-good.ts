@@ -14,18 +14,27 @@ export async function lastGood(
 ): Promise<number | null> {
   const lastSuccess = await runs.lastSuccess(name)
   if (lastSuccess === null) return null
-  const accepted = await runs.lastAccepted(name)
-  // Of a delta, earlier versions did not record it.
-  if (accepted === null) return mapping.delivery === 'delta' ? lastSuccess : null
-  return Math.min(lastSuccess, accepted)
+  if (mapping.delivery === 'full') {
+    const accepted = await runs.lastAccepted(name)
+    return accepted === null ? null : Math.min(lastSuccess, accepted)
+  }
+  // Whether a delta is complete cannot be known.
+  const latest = (await runs.latest(name, lookedAt)).filter(({ result }) => result !== 'failed')
+  const readable = latest.find(({ figures }) => !isUnreadable(figures))
+  return readable === latest[0] ? lastSuccess : (readable ?? latest[latest.length - 1]).startedAt
 }
+
+/** So many runs of a delta are looked at. */
+const lookedAt = 30
+
+const isUnreadable = (figures: string): boolean =>
+  (JSON.parse(figures) as { isUnreadable?: boolean }).isUnreadable === true
 
 /** What was wrong with the delivery of a run that did not fail, as a sentence; null: nothing. */
 export function lackOf({ result, figures }: Pick<RunRecord, 'result' | 'figures'>, feed: string): string | null {
-  const { delivery } = JSON.parse(figures) as { delivery?: Partial<Report['delivery']> }
-  const { records = 0, rejects = 0, complete = true, reasons = [] } = delivery ?? {}
   if (result === 'failed') return null
-  if (records > 0 && rejects === records)
-    return `All ${records} records were rejected. See why: listing-sync inspect ${feed}`
+  if (isUnreadable(figures)) return `All records were rejected. See why: listing-sync inspect ${feed}`
+  const { delivery } = JSON.parse(figures) as { delivery?: Partial<Report['delivery']> }
+  const { complete = true, reasons = [] } = delivery ?? {}
   return complete ? null : `The last delivery was not complete: ${reasons.map(printable).join('; ')}.`
 }

@@ -132,6 +132,7 @@ async function record(
 ): Promise<void> {
   const { counts, applied: figures, delivery, finishedAt } = report
   const guarded = prepared?.guarded ?? null
+  const isUnreadable = prepared !== null && unreadable(prepared.delivery)
   await store.runs.record({
     feed: feed.name,
     chatbot: feed.chatbot,
@@ -153,9 +154,8 @@ async function record(
       // Kept, as a later run may say nothing of what this one held.
       holds: guarded?.findings,
       // The metrics tell the age of the last accepted delivery. One that nothing could be read of is none.
-      accepted:
-        (feed.mapping.delivery === 'delta' ? report.result !== 'failed' : (guarded?.isAccepted ?? false)) &&
-        !isUnreadable(delivery),
+      accepted: (guarded?.isAccepted ?? false) && !isUnreadable,
+      ...(isUnreadable && { isUnreadable }),
     }),
   })
   if (prepared === null || guarded === null) return
@@ -178,9 +178,13 @@ async function record(
   await recordDelivery(feed, { store, workspace }, report, prepared, applied, letGo.holds > 0)
 }
 
-/** Whether a delivery has records, and every one was rejected. */
-function isUnreadable({ records, rejects }: Report['delivery']): boolean {
-  return records > 0 && rejects === records
+/** Fewer records of a delta may all be rejected on an ordinary day. */
+const leastOfDelta = 3
+
+/** Whether a delivery has records of its own, and every one was rejected. */
+function unreadable({ own, summary, mode }: Prepared['delivery']): boolean {
+  const records = own ?? summary.records
+  return records >= (mode === 'delta' ? leastOfDelta : 1) && summary.rejects >= records
 }
 
 /** Failed changes of which `status` tells; the report that is kept has the others. */
