@@ -88,23 +88,28 @@ function unescaped(piece: string): string {
 
 /** Keys as one text, so that `Hauptstr.` is `Haupt Str.`; between numbers is a mark, so that `1 2` is not 12. */
 function joined(keys: readonly string[]): string {
-  return keys.reduce((text, key) => text + (isNumber(key) && /\p{N}$/u.test(text) ? '|' : '') + key, '')
+  return keys.map((key, index) => (index > 0 && isNumber(key) && isNumber(keys[index - 1]) ? `|${key}` : key)).join('')
 }
 
-/** Where one of the targets stands. */
-function found(words: readonly Word[], targets: readonly string[]): { start: number; end: number }[] {
-  const places: { start: number; end: number }[] = []
-  for (let first = 0; first < words.length; first++) {
-    let text = ''
-    let last = -1
-    for (let next = first; next < words.length; next++) {
-      text = joined([text, words[next].key])
-      if (targets.includes(text)) last = next
-      if (!targets.some((target) => target.startsWith(text))) break
+/** Where the targets stand, in order. Native search, as a hostile text may repeat the street's beginning a million times. */
+function found(words: readonly Word[], targets: readonly string[]): Pick<Word, 'start' | 'end'>[] {
+  const [starts, ends] = [new Map<number, number>(), new Map<number, number>()]
+  const parts: string[] = []
+  let length = 0
+  for (const [index, { key, start, end }] of words.entries()) {
+    const mark = index > 0 && isNumber(key) && isNumber(words[index - 1].key) ? '|' : ''
+    parts.push(mark, key)
+    starts.set(length + mark.length, start)
+    length += mark.length + key.length
+    ends.set(length, end)
+  }
+  const text = parts.join('')
+  const places: Pick<Word, 'start' | 'end'>[] = []
+  for (const target of targets) {
+    for (let at = text.indexOf(target); at !== -1; at = text.indexOf(target, at + 1)) {
+      const [start, end] = [starts.get(at), ends.get(at + target.length)]
+      if (start !== undefined && end !== undefined && start >= (places.at(-1)?.end ?? 0)) places.push({ start, end })
     }
-    if (last === -1) continue
-    places.push({ start: words[first].start, end: words[last].end })
-    first = last
   }
   return places
 }
