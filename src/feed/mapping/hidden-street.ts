@@ -66,16 +66,22 @@ const pieces = /(?:%[0-9a-fA-F]{2})+|\p{N}+|\p{Lu}+(?![\p{Ll}\p{M}])|\p{Lu}?[\p{
 function wordsOf(text: string): Word[] {
   const words: Word[] = []
   for (const { 0: piece, index } of text.matchAll(pieces)) {
-    const written = piece.startsWith('%') ? unescaped(piece) : piece
-    const plain = normalForm(written.toLowerCase().replaceAll('ß', 'ss'), 'NFKD').replaceAll(/\p{M}/gu, '')
-    if (!/[\p{L}\p{N}]/u.test(plain)) continue
+    const plain = ascii.test(piece) ? piece.toLowerCase() : withoutAccents(piece)
+    if (plain === '') continue
     words.push({
-      key: streetSpellings.get(plain) ?? plain.replace(/(?<=\p{L}{3})strasse$/u, 'str'),
+      key: streetSpellings.get(plain) ?? (plain.endsWith('strasse') ? plain.slice(0, -4) : plain),
       start: index,
       end: index + piece.length,
     })
   }
   return words
+}
+
+const ascii = /^[a-zA-Z0-9]+$/
+
+function withoutAccents(piece: string): string {
+  const written = piece.startsWith('%') ? unescaped(piece) : piece
+  return normalForm(written.toLowerCase().replaceAll('ß', 'ss'), 'NFKD').replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
 function unescaped(piece: string): string {
