@@ -1,23 +1,17 @@
 /** The sound feeds that everything begins with: the presets' fixtures, wired as the program wires a feed. */
-import { createReadStream, existsSync, readFileSync, readdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { presetAt, presetFileOf } from '../../src/config/presets.ts'
+import { createReadStream, readFileSync, readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { bounded } from '../../src/feed/format/bounded.ts'
 import { formats } from '../../src/feed/format/formats.ts'
-import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
 import type { Mapping } from '../../src/feed/mapping/mapping.ts'
-import { mappingOptionsSchema } from '../../src/feed/mapping/preset.ts'
 import { decompressed } from '../../src/feed/transport/decompress.ts'
 import { file } from '../../src/feed/transport/file.ts'
 import { transportSettings } from '../../src/feed/transport/settings.ts'
 import { planSettings } from '../../src/plan/settings.ts'
 import type { Feed } from '../../src/run/tools.ts'
 import type { Sound } from './mutations.ts'
+import { fixtureOf, fixtures, moment } from '../support/preset-fixtures.ts'
 import { readingOf } from '../support/reading.ts'
-
-const fixtures = join(import.meta.dirname, '../../fixtures/presets')
-
-const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
 
 export const presetNames = readdirSync(fixtures)
 /** The program's own limits. */
@@ -33,22 +27,12 @@ export const smallLimits = {
 export const deletesAllowed = (listings: number): number =>
   listings < 3 ? listings : Math.min(Math.max(3, Math.floor(listings / 5)), Math.floor(listings / 2))
 
-export function mappingOf(preset: string): Mapping {
-  const optionsFile = join(fixtures, preset, 'options.json')
-  const options: unknown = existsSync(optionsFile) ? JSON.parse(readFileSync(optionsFile, 'utf8')) : {}
-  return createMapping(presetAt(presetFileOf(preset, '.')), mappingOptionsSchema.parse(options))
-}
-
 /**
  * The fixture's bytes, and its records as the format cuts them; without those whose MLSNumber can't be read: with them no
  * listing is ever deleted by absence, and the deletes are what is tested.
  */
 export async function soundFeed(preset: string, mapping: Mapping): Promise<Sound> {
-  const folder = join(fixtures, preset)
-  const fixture = join(
-    folder,
-    readdirSync(folder).find((name) => name.startsWith('feed.'))!,
-  )
+  const fixture = fixtureOf(preset)
   const reading = readingOf(mapping, createReadStream(fixture), { maxRecordBytes: smallLimits.maxRecordBytes })
   const whole = readFileSync(fixture)
   const [records, unreadable]: [Buffer[], Buffer[]] = [[], []]

@@ -1,30 +1,12 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { presetAt, presetFileOf } from '../../../src/config/presets.ts'
-import { createMapping } from '../../../src/feed/mapping/create-mapping.ts'
-import { mappingOptionsSchema } from '../../../src/feed/mapping/preset.ts'
-import { readingOf } from '../../support/reading.ts'
-
-const folders = join(import.meta.dirname, '../../../fixtures/presets')
-const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
+import { deliveredBy } from '../../support/preset-fixtures.ts'
 
 /** The Bathrooms of the listings in a preset's fixture, by MLSNumber; `change`: what becomes of its text. */
 async function bathroomsOf(preset: string, change = (text: string) => text): Promise<Map<string, number>> {
-  const folder = join(folders, preset)
-  const [feed] = readdirSync(folder).filter((file) => file.startsWith('feed.'))
-  const optionsFile = join(folder, 'options.json')
-  const written: object = existsSync(optionsFile) ? (JSON.parse(readFileSync(optionsFile, 'utf8')) as object) : {}
-  const mapping = createMapping(presetAt(presetFileOf(preset, '.')), mappingOptionsSchema.parse(written))
-  const bytes = Buffer.from(change(readFileSync(join(folder, feed), 'utf8')))
-  const reading = readingOf(mapping, Readable.from([bytes]))
-  const found = new Map<string, number>()
-  for await (const batch of reading.records)
-    for (const record of batch)
-      for (const one of mapping.normalise(reading.parse(record), record.at, moment))
-        if (one.kind === 'listing') found.set(one.listing.MLSNumber, one.listing.Bathrooms)
-  return found
+  const { delivered } = await deliveredBy(preset, (bytes) => Buffer.from(change(bytes.toString())))
+  return new Map(
+    delivered.flatMap((one) => (one.kind === 'listing' ? [[one.listing.MLSNumber, one.listing.Bathrooms]] : [])),
+  )
 }
 
 const full = [

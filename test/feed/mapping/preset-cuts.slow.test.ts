@@ -1,19 +1,16 @@
 /** Every preset's fixture, cut off: at each byte of its end and at many others it is never taken for a whole delivery. */
-import { readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { formats } from '../../../src/feed/format/formats.ts'
 import { FeedError } from '../../../src/core/errors.ts'
-import { mappingOf, presetNames } from '../../fuzz/feeds.ts'
+import { presetNames } from '../../fuzz/feeds.ts'
+import { fixtureOf, mappingOf } from '../../support/preset-fixtures.ts'
 import { readingOf } from '../../support/reading.ts'
 
-const fixtures = join(import.meta.dirname, '../../../fixtures/presets')
 const [lastBytes, stride] = [400, 13]
 
 test.each(presetNames)('%s', async (name) => {
-  const folder = join(fixtures, name)
-  const file = readdirSync(folder).find((one) => one.startsWith('feed.'))!
-  const whole = readFileSync(join(folder, file))
+  const whole = readFileSync(fixtureOf(name))
   const mapping = mappingOf(name)
   const reasonsOf = async (bytes: Buffer): Promise<readonly string[]> => {
     async function* sent() {

@@ -1,11 +1,10 @@
-import { createReadStream, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { presetAt, presetFileOf } from '../../../src/config/presets.ts'
-import type { Delivered } from '../../../src/core/listing.ts'
 import { createMapping } from '../../../src/feed/mapping/create-mapping.ts'
-import { mappingOptionsSchema } from '../../../src/feed/mapping/preset.ts'
+import { deliveredBy, fixtureOf, fixtures, moment } from '../../support/preset-fixtures.ts'
 import { readingOf } from '../../support/reading.ts'
 
 /*
@@ -13,38 +12,20 @@ import { readingOf } from '../../support/reading.ts'
  * expected.json, record by record. options.json holds what a feed's configuration would add.
  * `UPDATE_EXPECTED=1` rewrites expected.json; check the difference before you commit it.
  */
-const folders = join(import.meta.dirname, '../../../fixtures/presets')
 const presets = join(import.meta.dirname, '../../../config/presets')
-const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
-
-async function deliveredBy(name: string): Promise<Delivered[]> {
-  const folder = join(folders, name)
-  const feed = readdirSync(folder).find((file) => file.startsWith('feed.'))
-  const optionsFile = join(folder, 'options.json')
-  const options: unknown = existsSync(optionsFile) ? JSON.parse(readFileSync(optionsFile, 'utf8')) : {}
-  const preset = presetAt(presetFileOf(name, '.'))
-  const mapping = createMapping(preset, mappingOptionsSchema.parse(options))
-  const reading = readingOf(mapping, createReadStream(join(folder, feed ?? 'feed')))
-  const found: Delivered[] = []
-  for await (const batch of reading.records) {
-    for (const record of batch) found.push(...mapping.normalise(reading.parse(record), record.at, moment))
-  }
-  expect(reading.end().reasons).toEqual([])
-  return found
-}
-
 describe('presets', () => {
-  for (const name of readdirSync(folders)) {
+  for (const name of readdirSync(fixtures)) {
     it(`${name}: its fixture becomes what is expected`, async () => {
-      const found = await deliveredBy(name)
-      const file = join(folders, name, 'expected.json')
+      const { delivered: found, reasons } = await deliveredBy(name)
+      expect(reasons).toEqual([])
+      const file = join(fixtures, name, 'expected.json')
       if (process.env.UPDATE_EXPECTED) writeFileSync(file, `${JSON.stringify(found, null, 2)}\n`)
       expect(found).toEqual(JSON.parse(readFileSync(file, 'utf8')))
       expect(found.length).toBeGreaterThanOrEqual(12)
     })
   }
 
-  it.each(readdirSync(folders))(
+  it.each(readdirSync(fixtures))(
     '%s: a document of no bytes is an empty one, incomplete, and no error',
     async (name) => {
       const reading = readingOf(createMapping(presetAt(presetFileOf(name, '.')), {}), Readable.from([]))
@@ -54,7 +35,7 @@ describe('presets', () => {
   )
 
   it('in XML, names in the wrong case lose nothing', async () => {
-    const folder = join(folders, 'zillow')
+    const folder = join(fixtures, 'zillow')
     const preset = presetAt(presetFileOf('zillow', '.'))
     const mapping = createMapping(preset, {})
     const documents = ['', 'latitude', 'longitude', 'city'].map((name) =>
@@ -84,7 +65,7 @@ describe('presets', () => {
     const names = readdirSync(presets)
       .filter((file) => file.endsWith('.yaml'))
       .map((file) => file.replace(/\.yaml$/, ''))
-    expect(readdirSync(folders).toSorted()).toEqual(names.toSorted())
+    expect(readdirSync(fixtures).toSorted()).toEqual(names.toSorted())
   })
 })
 
@@ -99,8 +80,7 @@ it('a preset with a counter finds it in its fixture: another number is no whole 
   const counting = readdirSync(presets).filter((file) => /^counter:/m.test(readFileSync(join(presets, file), 'utf8')))
   expect(counting).toEqual(Object.keys(counts).map((name) => `${name}.yaml`))
   for (const [name, [said, other]] of Object.entries(counts)) {
-    const file = readdirSync(join(folders, name)).find((each) => each.startsWith('feed.'))!
-    const text = readFileSync(join(folders, name, file), 'utf8')
+    const text = readFileSync(fixtureOf(name), 'utf8')
     expect(text, name).toMatch(said)
     const mapping = createMapping(presetAt(presetFileOf(name, '.')), {})
     const reading = readingOf(mapping, Readable.from([Buffer.from(text.replace(said, other))]))
