@@ -42,12 +42,14 @@ export const everyRule = () => ({
       from: pathsSchema
         .optional()
         .describe('Path, or column, of a word of the record, or several: the first one with a value'),
+      missing: severalWords.optional().describe('More words that mean absent there'),
       is: severalWords.optional().describe('Only if that word is one of these'),
       not: severalWords.optional().describe('Only if that word is none of these'),
     })
     .refine(({ from, is, not }) => (from === undefined) === (is === undefined && not === undefined), {
       error: 'from goes with is, not, or both',
     })
+    .refine(({ from, missing }) => from !== undefined || missing === undefined, 'missing goes with from')
     .optional()
     .describe('The rule applies only if these fields of the listing have these values'),
   missing: z.array(z.string()).optional().describe('More words that mean absent'),

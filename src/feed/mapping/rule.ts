@@ -78,7 +78,9 @@ function compileRule(rule: Rule, field: FieldRule | null, surroundings: Surround
   const [is, not] = [when.is, when.not].map((words) => words && new Set(words.map(wordKey)))
   // A rule may be about a word that says nothing elsewhere, such as `None`.
   const named = new Set([...(is ?? []), ...(not ?? [])].filter((word) => word !== ''))
-  const isMissing = (text: string): boolean => saysNothing(text) && !named.has(wordKey(text))
+  const absent = new Set(when.missing?.map(wordKey))
+  const isMissing = (text: string): boolean =>
+    absent.has(wordKey(text)) || (saysNothing(text) && !named.has(wordKey(text)))
   return (node, making) => {
     const word = wordKey(firstText(selects, node, isMissing))
     if (is?.has(word) === false || not?.has(word) === true) return undefined

@@ -634,7 +634,10 @@ describe('names and conditions', () => {
       preset({ format: 'csv', record: undefined }, { SalePrice: { from: 'price', when: { from: '3', ...when } } })
     expect(await priceOf(row('2'), table({ is: ['2', '3'] }))).toBe(5)
     expect(await priceOf(row('1'), table({ is: ['2', '3'] }))).toBeUndefined()
+    expect(await priceOf(row('2'), table({ is: [''], missing: ['2'] }))).toBe(5)
+    expect(await priceOf(row('1'), table({ is: [''], missing: ['2'] }))).toBeUndefined()
     expect(() => table({})).toThrow('from goes with is, not, or both')
+    expect(() => table({ from: undefined, missing: ['2'] })).toThrow('missing goes with from')
   })
 })
 
