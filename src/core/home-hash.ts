@@ -28,9 +28,13 @@ export function homeHashOf({ Address, City, ZIP }: Place): HomeHash {
   return shortHash(JSON.stringify([street, town]))
 }
 
+/** Without case and accents, as streets are compared. */
+export function foldedStreet(text: string): string {
+  return normalForm(text.toLowerCase().replaceAll('ß', 'ss'), 'NFKD').replaceAll(/\p{M}/gu, '')
+}
+
 function wordsOf(text: string): string[] {
-  return normalForm(text.toLowerCase().replaceAll('ß', 'ss'), 'NFKD')
-    .replaceAll(/\p{M}/gu, '')
+  return foldedStreet(text)
     .split(/[^\p{L}\p{N}]+/u)
     .map((word) => streetSpellings.get(word) ?? word)
     .filter((word) => word !== '' && !unitWords.has(word))

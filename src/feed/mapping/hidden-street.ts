@@ -1,6 +1,5 @@
 /** How a street that must be hidden is found in other texts, where it may be spelled otherwise. */
-import { streetSpellings } from '../../core/home-hash.ts'
-import { normalForm } from '../../core/text.ts'
+import { foldedStreet, streetSpellings } from '../../core/home-hash.ts'
 
 /** Shortest street searched for in other texts: `1 A` would be found everywhere. */
 const shortest = 5
@@ -29,9 +28,9 @@ export function hiddenStreet(street: string | undefined): HiddenStreet | null {
   if (bare.length > longest) keys.pop()
   const names = keys.filter((key) => !usual.has(key))
   if (names.length === 0) return null
-  const whole = joined(keys)
+  const whole = joined(keys).text
   const isEnough = names.some((name) => isNumber(name)) && names.some((name) => /^\p{L}{3,}$/u.test(name))
-  const targets = isEnough ? [whole, joined(names)] : [whole]
+  const targets = isEnough ? [whole, joined(names).text] : [whole]
   // Where words are not set apart, the street may stand in the middle of one.
   const literal = /\p{Lo}/u.test(bare) ? bare.slice(0, longest).toLowerCase() : null
   return {
@@ -58,7 +57,7 @@ interface Word {
 }
 
 const isNumber = (key: string): boolean => /^\p{N}/u.test(key)
-const usual: ReadonlySet<string> = new Set([...streetSpellings.values(), ...streetSpellings.keys()])
+const usual: ReadonlySet<string> = new Set(streetSpellings.values())
 
 const pieces = /(?:%[0-9a-fA-F]{2})+|\p{N}+|\p{Lu}+(?![\p{Ll}\p{M}])|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|[\p{L}\p{M}]/gu
 
@@ -80,8 +79,7 @@ function wordsOf(text: string): Word[] {
 const ascii = /^[a-zA-Z0-9]+$/
 
 function withoutAccents(piece: string): string {
-  const written = piece.startsWith('%') ? unescaped(piece) : piece
-  return normalForm(written.toLowerCase().replaceAll('ß', 'ss'), 'NFKD').replaceAll(/[^\p{L}\p{N}]/gu, '')
+  return foldedStreet(piece.startsWith('%') ? unescaped(piece) : piece).replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
 function unescaped(piece: string): string {
@@ -92,29 +90,33 @@ function unescaped(piece: string): string {
   }
 }
 
-/** Keys as one text, so that `Hauptstr.` is `Haupt Str.`; between numbers is a mark, so that `1 2` is not 12. */
-function joined(keys: readonly string[]): string {
-  return keys.map((key, index) => (index > 0 && isNumber(key) && isNumber(keys[index - 1]) ? `|${key}` : key)).join('')
+/**
+ * Keys as one text, so that `Hauptstr.` is `Haupt Str.`; between numbers is a mark, so that `1 2` is not 12. `starts` and `ends`: which
+ * key begins and which ends at a place of the text.
+ */
+function joined(keys: readonly string[]): { text: string; starts: Map<number, number>; ends: Map<number, number> } {
+  const [starts, ends] = [new Map<number, number>(), new Map<number, number>()]
+  const parts: string[] = []
+  let length = 0
+  for (const [index, key] of keys.entries()) {
+    const mark = index > 0 && isNumber(key) && isNumber(keys[index - 1]) ? '|' : ''
+    parts.push(mark, key)
+    starts.set(length + mark.length, index)
+    length += mark.length + key.length
+    ends.set(length, index)
+  }
+  return { text: parts.join(''), starts, ends }
 }
 
 /** Where the targets stand, in order. Native search, as a hostile text may repeat the street's beginning a million times. */
 function found(words: readonly Word[], targets: readonly string[]): Pick<Word, 'start' | 'end'>[] {
-  const [starts, ends] = [new Map<number, number>(), new Map<number, number>()]
-  const parts: string[] = []
-  let length = 0
-  for (const [index, { key, start, end }] of words.entries()) {
-    const mark = index > 0 && isNumber(key) && isNumber(words[index - 1].key) ? '|' : ''
-    parts.push(mark, key)
-    starts.set(length + mark.length, start)
-    length += mark.length + key.length
-    ends.set(length, end)
-  }
-  const text = parts.join('')
+  const { text, starts, ends } = joined(words.map(({ key }) => key))
   const places: Pick<Word, 'start' | 'end'>[] = []
   for (const target of targets) {
     for (let at = text.indexOf(target); at !== -1; at = text.indexOf(target, at + 1)) {
-      const [start, end] = [starts.get(at), ends.get(at + target.length)]
-      if (start !== undefined && end !== undefined && start >= (places.at(-1)?.end ?? 0)) places.push({ start, end })
+      const [first, last] = [words[starts.get(at) ?? -1], words[ends.get(at + target.length) ?? -1]]
+      if (first !== undefined && last !== undefined && first.start >= (places.at(-1)?.end ?? 0))
+        places.push({ start: first.start, end: last.end })
     }
   }
   return places
