@@ -136,3 +136,10 @@ export function symbolOfCurrency(code: string): string | undefined {
   const narrow = shown('narrowSymbol')
   return /^\p{Sc}$/u.test(narrow) && !['$', '£', '¥'].includes(narrow) ? narrow : upper
 }
+
+let symbols: ReadonlySet<string> | undefined
+
+/** Whether a text is a symbol of the vocabulary, as it is written there. */
+export function isCurrencySymbol(text: string): boolean {
+  return (symbols ??= new Set(tables.currencySymbols().values())).has(text)
+}

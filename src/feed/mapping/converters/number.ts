@@ -1,8 +1,8 @@
 import type { FieldName } from '../../../core/listing.ts'
 import type { RecordNode } from '../../format/format.ts'
 import type { Numbers } from '../rule-keys.ts'
-import { symbolOfCurrency } from '../countries.ts'
-import { monthlyFactors, hidesPrice, tables, wordKey } from '../vocabulary.ts'
+import { isCurrencySymbol, symbolOfCurrency } from '../countries.ts'
+import { monthlyFactors, hidesPrice, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Building, Converter } from './converter.ts'
 
@@ -178,15 +178,16 @@ function isText(found: string): boolean {
 
 /** The symbol of the currency that is written at an amount, if it is certainly not the listed one; else null. */
 function otherCurrency(text: string, listed: string): string | null {
-  const symbols = new Set(tables.currencySymbols().values())
-  const own = symbols.has(listed) ? listed : symbolOfCurrency(listed)
-  if (own === undefined || text.length > longestAmount) return null
+  // Most amounts are a bare number.
+  if (text.length > longestAmount || !/[\p{L}\p{Sc}]/u.test(text)) return null
+  const own = isCurrencySymbol(listed) ? listed : symbolOfCurrency(listed)
+  if (own === undefined) return null
   const codes = (text.match(/(?<![A-Z])[A-Z]{3}(?![A-Z])/g) ?? []).filter((code) => !commonWords.includes(code))
   const coded = new Set(codes.flatMap((code) => symbolOfCurrency(code) ?? []))
   if (coded.size > 0) return coded.size > 1 || coded.has(own) ? null : [...coded][0]
   const [dollars = '', letters] = /([A-Z]{1,2})\$/.exec(text) ?? []
   if (letters !== undefined) {
-    const written = symbols.has(dollars) ? dollars : symbolOfCurrency(letters === 'C' ? 'CAD' : `${letters}D`)
+    const written = isCurrencySymbol(dollars) ? dollars : symbolOfCurrency(letters === 'C' ? 'CAD' : `${letters}D`)
     // C$ is also Nicaragua's.
     const isOwn = written === own || (letters === 'C' && own !== '$')
     return written === undefined || isOwn ? null : written
@@ -194,7 +195,7 @@ function otherCurrency(text: string, listed: string): string | null {
   const signs = new Set(text.match(/\p{Sc}|zł|Kč/gu))
   const [sign = '$'] = signs
   // A bare $ or £ is that of any country.
-  return signs.size === 1 && sign !== '$' && symbols.has(sign) && !own.endsWith(sign) ? sign : null
+  return signs.size === 1 && sign !== '$' && isCurrencySymbol(sign) && !own.endsWith(sign) ? sign : null
 }
 
 /** Codes of currencies (of Albania and Tonga) that are words as well. */
