@@ -19,22 +19,34 @@ export async function lastGood(
     return accepted === null ? null : Math.min(lastSuccess, accepted)
   }
   // Whether a delta is complete cannot be known.
+  const last = await runs.last(name)
+  if (last === null || isReadable(last)) return lastSuccess
   const latest = (await runs.latest(name, lookedAt)).filter(({ result }) => result !== 'failed')
-  const readable = latest.find(({ figures }) => !isUnreadable(figures))
+  const readable = latest.find(isReadable)
   return readable === latest[0] ? lastSuccess : (readable ?? latest[latest.length - 1]).startedAt
 }
 
 /** So many runs of a delta are looked at. */
 const lookedAt = 30
 
-const isUnreadable = (figures: string): boolean =>
-  (JSON.parse(figures) as { isUnreadable?: boolean }).isUnreadable === true
+type Told = Pick<RunRecord, 'result' | 'figures'>
+
+const isReadable = (run: Told): boolean => run.result !== 'failed' && figuresOf(run).isUnreadable !== true
+
+/** The figures of a run, as far as they tell of its delivery and of the list. Those of older versions lack some. */
+export function figuresOf(run: Pick<RunRecord, 'figures'> | undefined) {
+  return JSON.parse(run?.figures ?? '{}') as {
+    delivery?: Pick<Report['delivery'], 'listings' | 'rejects'> & Partial<Report['delivery']>
+    remote?: { listings: number; complete?: boolean }
+    isUnreadable?: boolean
+  }
+}
 
 /** What was wrong with the delivery of a run that did not fail, as a sentence; null: nothing. */
-export function lackOf({ result, figures }: Pick<RunRecord, 'result' | 'figures'>, feed: string): string | null {
-  if (result === 'failed') return null
-  if (isUnreadable(figures)) return `All records were rejected. See why: listing-sync inspect ${feed}`
-  const { delivery } = JSON.parse(figures) as { delivery?: Partial<Report['delivery']> }
+export function lackOf(run: Told, feed: string): string | null {
+  const { isUnreadable, delivery } = figuresOf(run)
+  if (run.result === 'failed') return null
+  if (isUnreadable) return `All records were rejected. See why: listing-sync inspect ${feed}`
   const { complete = true, reasons = [] } = delivery ?? {}
   return complete ? null : `The last delivery was not complete: ${reasons.map(printable).join('; ')}.`
 }

@@ -1,7 +1,7 @@
 /** The first page, how all feeds are, and the page of one feed with its runs. */
 import { html } from 'hono/html'
 import type { App } from '../app/app.ts'
-import { lackOf, lastGood } from '../app/last-good.ts'
+import { figuresOf, lackOf, lastGood } from '../app/last-good.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { numberText, timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
@@ -54,14 +54,6 @@ export async function stateOf(app: App, feed: FeedConfig, most = strip) {
 }
 
 type State = Awaited<ReturnType<typeof stateOf>>
-
-/** The figures of a run (`RunRecord.figures`). Those of older versions lack some. */
-export function figuresOf(run: NumberedRun | undefined) {
-  return JSON.parse(run?.figures ?? '{}') as {
-    delivery?: { listings: number; rejects: number; records?: number }
-    remote?: { listings: number; complete?: boolean }
-  }
-}
 
 /** The state of a feed as a sentence, and its tone. */
 function stateInWords({ underWay, runs, stale, waits, lack }: State): [tone: string, sentence: string] {

@@ -1,6 +1,7 @@
 /** The page of one home: what is known of it now, and what was sent when and why. */
 import { html } from 'hono/html'
 import type { App } from '../app/app.ts'
+import { figuresOf } from '../app/last-good.ts'
 import { storedReport } from '../app/stored-report.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { homeOf } from '../core/home.ts'
@@ -8,7 +9,7 @@ import { timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
 import { fieldChange, fieldLabel, homePrice, placeText, saleText } from '../report/values.ts'
 import type { HomeEvent } from '../store/store.ts'
-import { figuresOf, readerOf } from './feeds.ts'
+import { readerOf } from './feeds.ts'
 import { facts, table, text } from './frame.ts'
 import type { Piece } from './frame.ts'
 

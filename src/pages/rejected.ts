@@ -1,11 +1,12 @@
 /** The page with rejects of the last delivery, by what is wrong with them. */
 import { html } from 'hono/html'
 import type { App } from '../app/app.ts'
+import { figuresOf } from '../app/last-good.ts'
 import { storedReport } from '../app/stored-report.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { numberText, timeText } from '../core/intl.ts'
 import { withoutValues } from '../report/headline.ts'
-import { figuresOf, readerOf } from './feeds.ts'
+import { readerOf } from './feeds.ts'
 import { table, text } from './frame.ts'
 import type { Piece } from './frame.ts'
 
