@@ -38,6 +38,8 @@ function start(clock: ManualClock): Promise<number> {
 }
 
 const said = (...messages: string[]) => logged.filter(({ msg }) => messages.includes(msg))
+const stale = () =>
+  said('the feed is stale: the last 3 scheduled runs did not succeed; see `listing-sync status north`')
 const runs = (): number => said('run finished', 'run failed').length
 const store = (): string => join(world.folder, 'store.db')
 
@@ -163,8 +165,6 @@ test('says once that no run is good, whether they fail or hold everything, and w
   const clock = new ManualClock('2026-11-21T12:00:30Z')
   void start(clock)
   await until(() => runs() === 1)
-  const stale = () =>
-    said('the feed is stale: the last 3 scheduled runs did not succeed; see `listing-sync status north`')
   rmSync(join(world.folder, 'north.xml'))
   await tick(clock)
   // An empty feed is no failure, but nothing is carried out.
@@ -199,8 +199,6 @@ test.each([
   world.deliver(zillowFeed(homes(21, 20 + records)).replaceAll('Bedrooms>', 'Chambers>'))
   for (const _tick of [1, 2, 3]) await tick(clock)
   expect(said('run finished').at(-1)).toMatchObject({ result: 'partial' })
-  const stale = () =>
-    said('the feed is stale: the last 3 scheduled runs did not succeed; see `listing-sync status north`')
   expect(stale()).toHaveLength(times)
   world.deliver(zillowFeed(homes(21, 20 + records)))
   await tick(clock)
@@ -268,14 +266,10 @@ test('what was run by hand in between counts as well', async () => {
   expect(await world.run()).toMatchObject({ result: 'ok' })
   rmSync(feed)
   await tick(clock)
-  expect(said('the feed is stale: the last 3 scheduled runs did not succeed; see `listing-sync status north`')).toEqual(
-    [],
-  )
+  expect(stale()).toEqual([])
   await tick(clock)
   await tick(clock)
-  expect(
-    said('the feed is stale: the last 3 scheduled runs did not succeed; see `listing-sync status north`'),
-  ).toHaveLength(1)
+  expect(stale()).toHaveLength(1)
 })
 
 test('a key that was changed in its file is used by the next run, and neither is ever shown', async () => {
