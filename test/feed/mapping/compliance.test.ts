@@ -180,7 +180,7 @@ describe('display opt-outs', () => {
   it.each([
     [`12 oak${' st'.repeat(60)}`, `12oak${'st'.repeat(60)}x `.repeat(50)],
     ['1 '.repeat(100), '1 '.repeat(99) + '2 ' + '1 '.repeat(400_000)],
-  ])('a hostile street costs no time: %.10s', async (UnparsedAddress, PublicRemarks) => {
+  ])('a hostile street costs no time (%#)', async (UnparsedAddress, PublicRemarks) => {
     const listing = await resoListing({}, { InternetAddressDisplayYN: '0', UnparsedAddress, PublicRemarks })
     expect(listing.Description?.slice(0, 4)).toBe(PublicRemarks.slice(0, 4))
   })
