@@ -24,10 +24,13 @@ export interface RefusedReload {
   problems: readonly string[]
 }
 
+/** How a run ended: its report, or what is known of one that could not begin. */
+export type Ended = Pick<Report, 'startedAt' | 'result' | 'error' | 'unrecorded'> & Partial<Pick<Report, 'holds'>>
+
 /** An occasion to tell people about a feed. */
 export interface Occasion {
-  /** The report of the run that has just ended; left out: none has. */
-  report?: Report
+  /** The run that has just ended; left out: none has. */
+  ended?: Ended
   /** Too many runs were due since the last good one. */
   isStale?: boolean
 }
@@ -62,6 +65,8 @@ export interface App {
   configText(): { now: string | null; read: string }
   diff(feed: FeedConfig): Promise<Finished>
   sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
+  /** By feed, its last run if the store could not take its record: nothing else tells of it. */
+  readonly lostRuns: ReadonlyMap<string, Ended>
   /** Tells people how a feed is, if that is news. Never throws. Only `close` waits for it. */
   tell(feed: FeedConfig, occasion: Occasion): void
   /** Measures runs and calls from now on. */

@@ -69,14 +69,16 @@ export function createCalls(
         const finished = await run(feed, command, (wired, readers, abandon, begun) =>
           sync(wired, { ...readers, store: app.store(), lists, planned, abandon, begun }, command),
         ).catch(async (error: unknown) => {
-          await recordUnopened(begun, error)
+          if (!(error instanceof UserError)) throw error
+          const unrecorded = (await recordUnopened(begun, error.message)) ? {} : { unrecorded: 'lost' as const }
+          app.tell(feed, { ended: { ...begun, result: 'failed', error: error.message, ...unrecorded } })
           throw error
         })
         // What follows a recorded run does not make it fail.
         const settled = await withSettings(app, feed, finished, signal)
         const verified = await verifyRun(app, feed, settled, leaving, signal)
         await afterwards(verified.report)
-        app.tell(feed, { report: verified.report })
+        app.tell(feed, { ended: verified.report })
         return verified
       } finally {
         underWay.delete(begun)
@@ -127,17 +129,18 @@ export function createCalls(
     }
   }
 
-  /** Records a run that could not begin, as without room for its scratch file, so that `status` tells of it. */
-  async function recordUnopened(begun: Begun, error: unknown): Promise<void> {
-    if (!(error instanceof UserError)) return
+  /** Records a run that could not begin, as without room for its scratch file, so that `status` tells of it. Gives whether it could. */
+  async function recordUnopened(begun: Begun, error: string): Promise<boolean> {
     const end = { finishedAt: clock.now(), result: 'failed', interrupted: false, figures: '{}' } as const
     try {
-      await app.store().runs.record({ ...begun, ...end, error: error.message })
+      await app.store().runs.record({ ...begun, ...end, error })
+      return true
     } catch (unwritten) {
       log.error(
         { feed: begun.feed, problem: messageOf(unwritten) },
         'could not record in the store that the run failed',
       )
+      return false
     }
   }
 
@@ -160,7 +163,10 @@ export function createCalls(
     } catch (error) {
       if (error instanceof UserError)
         return {
-          report: reportOf(command, wired, parts, startedAt, nothing, error.message),
+          report: {
+            ...reportOf(command, wired, parts, startedAt, nothing, error.message),
+            ...(command !== 'diff' && { unrecorded: 'lost' }),
+          },
           run: facts.run ?? null,
           close,
         }

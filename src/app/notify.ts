@@ -3,7 +3,7 @@
  * store, so that a restart repeats nothing. Nothing here fails or delays a run.
  */
 import type { FeedConfig } from '../config/config.ts'
-import { messageOf as problemOf } from '../core/errors.ts'
+import { StoreError, messageOf as problemOf } from '../core/errors.ts'
 import { shortHash } from '../core/hash.ts'
 import type { Reader } from '../core/intl.ts'
 import { printable } from '../core/text.ts'
@@ -15,10 +15,9 @@ import { newsOf, nothingTold } from '../notify/news.ts'
 import type { Condition, News, Told } from '../notify/news.ts'
 import type * as Sending from '../notify/send.ts'
 import type { Target } from '../notify/settings.ts'
-import type { Report } from '../report/report.ts'
 import { homePrice, placeText } from '../report/values.ts'
-import type { Held, RunRecord, StoreReader } from '../store/store.ts'
-import type { App, Occasion, Tested } from './app.ts'
+import type { Held, RunRecord, Store, StoreReader } from '../store/store.ts'
+import type { App, Ended, Occasion, Tested } from './app.ts'
 import { byListing, isWaiting } from './held.ts'
 import { lackOf, lastGood } from './last-good.ts'
 
@@ -28,15 +27,27 @@ const send: typeof Sending.send = async (...words) => (await import('../notify/s
 /** By the fingerprint of each place, what it was told of a feed. */
 type Memory = Record<string, Told>
 
+/** What this process remembers of a feed, for when the store can't be read or takes no writes. */
+interface Remembered {
+  /** The last good run; undefined: not known. */
+  good: number | null | undefined
+  memory: Memory
+  /** The store has `memory`, too, or a newer one of another process. */
+  isNoted: boolean
+}
+
 export function createNotifier(app: App) {
   /** By feed, the end of what is being told of it: the next waits for that. */
   const last = new Map<string, Promise<void>>()
+  const remembered = new Map<string, Remembered>()
   const { clock, log } = app.runtime
 
   /** Begins to tell. Never throws. */
   function tell(feed: FeedConfig, occasion: Occasion): void {
     const { notify } = app.config
     if (notify.length === 0 && feed.heartbeat === null) return
+    // Another process has the right to run, and tells of its own run.
+    if (occasion.ended?.unrecorded === 'elsewhere') return
     const before = last.get(feed.name) ?? Promise.resolve()
     const telling = before
       .then(() => told(feed, occasion))
@@ -46,42 +57,74 @@ export function createNotifier(app: App) {
     last.set(feed.name, telling)
   }
 
-  async function told(feed: FeedConfig, { report, isStale = false }: Occasion): Promise<void> {
+  async function told(feed: FeedConfig, { ended, isStale = false }: Occasion): Promise<void> {
     const { notify } = app.config
-    const store = app.store()
-    const run = await store.runs.last(feed.name)
-    // A run that is not on record does not count: another process has the store.
-    if (report !== undefined && run?.startedAt !== report.startedAt) return
-    const good = await lastGood(store, feed)
-    const isGood = report !== undefined && good !== null && good >= report.startedAt
-    const beats = feed.heartbeat === null || report === undefined ? [] : [beat(feed, feed.heartbeat, isGood)]
     const now = clock.now()
-    const waiting = (await store.holds.held(feed.name, now)).filter(isWaiting)
+    const { store, run, good, waiting, memory } = await known(feed, now)
+    const lost = app.lostRuns.get(feed.name)
+    const isGood = ended !== undefined && lost === undefined && typeof good === 'number' && good >= ended.startedAt
+    const beats = feed.heartbeat === null || ended === undefined ? [] : [beat(feed, feed.heartbeat, isGood)]
+    // Whoever stopped the daemon knows, and the next run tells how the feed is.
+    const failed = lost ?? (run?.result === 'failed' && !run.interrupted ? run : null)
     const condition: Condition = {
       at: now,
-      // Whoever stopped the daemon knows, and the next run tells how the feed is.
-      failed: run?.result === 'failed' && !run.interrupted,
-      failure: shortHash(withoutNumbers(run?.error ?? '')),
+      failed: failed !== null,
+      failure: shortHash(withoutNumbers(failed?.error ?? '')),
       stale: isStale,
       good: isGood,
       held: [...new Set(waiting.flatMap(({ rules }) => rules))],
     }
-    const memory = JSON.parse((await store.runs.told(feed.name)) ?? '{}') as Memory
-    const facts = (news: News): Promise<Facts> =>
-      factsOf(feed, store, { report, run, good, waiting, locale: app.config.locale }, news)
-    const known = await Promise.all(
+    const of = { failed, ended, run, good, waiting, locale: app.config.locale }
+    const facts = (news: News): Promise<Facts> => factsOf(feed, store, of, news)
+    const after = await Promise.all(
       notify.map(async (target, number) => {
         const place = shortHash(target.url)
         const before = memory[place] ?? nothingTold
-        const { news, told } = newsOf(before, condition, target.on)
+        // Without the store nobody knows what is held.
+        const on = store === null ? target.on.filter((event) => event !== 'held') : target.on
+        const { news, told } = newsOf(before, condition, on)
         for (const one of news)
           if (!(await deliver(target, number, messageOf(one, await facts(one), now)))) return [place, before] as const
         return [place, told] as const
       }),
     )
-    const after = JSON.stringify(Object.fromEntries(known))
-    if (notify.length > 0 && after !== JSON.stringify(memory)) await store.runs.noteTold(feed.name, after)
+    await remember(feed.name, store, { good, memory: Object.fromEntries(after), isNoted: false })
     await Promise.all(beats)
+  }
+
+  /** How a feed is by the store; if that can't be read, by what this process remembers. */
+  async function known({ name, mapping }: FeedConfig, now: number) {
+    const own = remembered.get(name)
+    try {
+      const store = app.store()
+      const memory = own?.isNoted === false ? own.memory : (JSON.parse((await store.runs.told(name)) ?? '{}') as Memory)
+      return {
+        store,
+        run: await store.runs.last(name),
+        good: await lastGood(store, { name, mapping }),
+        waiting: (await store.holds.held(name, now)).filter(isWaiting),
+        memory,
+      }
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      return { store: null, run: null, good: own?.good, waiting: [], memory: own?.memory ?? {} }
+    }
+  }
+
+  async function remember(feed: string, store: Store | null, now: Remembered): Promise<void> {
+    remembered.set(feed, now)
+    if (app.config.notify.length === 0 || store === null) return
+    try {
+      const text = JSON.stringify(now.memory)
+      if (text !== (await store.runs.told(feed))) await store.runs.noteTold(feed, text)
+      now.isNoted = true
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      log.warn(
+        { feed, problem: error.message },
+        'could not note in the store what was told: a restart may tell it again',
+      )
+    }
   }
 
   /** Why a message did not get there; null: it did. */
@@ -144,22 +187,25 @@ function homeText({ mlsNumber, home }: Held, reader: Reader): string {
 const withoutNumbers = (error: string): string => error.replaceAll(/"[^"]*"|\d+/g, '…')
 
 interface Known {
-  report: Report | undefined
+  /** Why runs fail now; null: they don't. */
+  failed: Pick<RunRecord, 'error'> | null
+  ended: Ended | undefined
   run: Pick<RunRecord, 'result' | 'error' | 'figures'> | null
-  good: number | null
+  good: number | null | undefined
   waiting: readonly Held[]
   locale: string
 }
 
+/** `store` null: it can't be read. Then only failures are told, and what they need no store for. */
 async function factsOf(
   { name, chatbot, timezone }: FeedConfig,
-  { snapshot, holds }: StoreReader,
-  { report, run, good, waiting, locale }: Known,
+  store: StoreReader | null,
+  { failed, ended, run, good, waiting, locale }: Known,
   { since }: News,
 ): Promise<Facts> {
-  const sentences = report?.holds.map(({ sentence }) => sentence) ?? []
+  const sentences = ended?.holds?.map(({ sentence }) => sentence) ?? []
   const listings = byListing(waiting)
-  const events = await holds.events(name, since)
+  const events = (await store?.holds.events(name, since)) ?? []
   const decided = events.findLast(({ what }) => what === 'approved' || what === 'refused' || what === 'revoked')
   // What became of most holds in the last run that ended any.
   const ends = events.filter(({ what }) => what === 'let go' || what === 'ended')
@@ -167,7 +213,7 @@ async function factsOf(
   return {
     feed: name,
     chatbot,
-    error: run?.result === 'failed' ? run.error : null,
+    error: failed?.error ?? null,
     lack: run === null ? null : lackOf(run, name),
     held: {
       sentences:
@@ -180,7 +226,7 @@ async function factsOf(
     ended:
       end?.what !== 'ended' && decided?.what === 'approved' ? 'approved' : end?.what === 'let go' ? 'let go' : 'ended',
     lastGood: good,
-    listings: await snapshot.count(chatbot, name),
+    listings: (await store?.snapshot.count(chatbot, name)) ?? 0,
     time: (at) => minuteIn(timezone, at),
   }
 }

@@ -5,7 +5,7 @@ import { systemClock, systemRandom } from '../core/machine.ts'
 import type { Runtime } from '../core/machine.ts'
 import type { Store, StoreReader } from '../store/store.ts'
 import { kindOf, reportForms, storeKind, stores } from './adapters.ts'
-import type { App, CommandContext, RefusedReload, RunMeter } from './app.ts'
+import type { App, CommandContext, Ended, RefusedReload, RunMeter } from './app.ts'
 import type { Calls } from './calls.ts'
 import { readTextFile } from './text-file.ts'
 import { createLog, logLevelOf } from './log.ts'
@@ -22,6 +22,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
   const log = createLog({ level, scrub: doors.scrub, pretty: doors.err.isTTY, clock, write: context.writeLog })
   const runtime: Runtime = { clock, random, log }
   let meter: RunMeter | null = null
+  const lostRuns = new Map<string, Ended>()
   let refusedReload: RefusedReload | null = null
   let refreshedAt = -Infinity
   let store: Store | null = null
@@ -76,7 +77,13 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
     queue: async () => (await storeKind(live.config.store).openQueue?.(live.config.store, log)) ?? null,
     diff: async (feed) => (await calls()).diff(feed),
     sync: async (feed, command) => (await calls()).sync(feed, command),
-    tell: (feed, occasion) => notifier.tell(feed, occasion),
+    lostRuns,
+    tell(feed, occasion) {
+      const { ended } = occasion
+      if (ended?.unrecorded === 'lost') lostRuns.set(feed.name, ended)
+      else if (ended !== undefined) lostRuns.delete(feed.name)
+      notifier.tell(feed, occasion)
+    },
     measure(by) {
       meter = by
       runtime.meter = by

@@ -39,6 +39,11 @@ export class StoreAwayError extends StoreError {
   override name = 'StoreAwayError'
 }
 
+/** Another process has the right to run, or has it now: its run is the one that counts. */
+export class StoreTakenError extends StoreError {
+  override name = 'StoreTakenError'
+}
+
 /** Whether a failed call may have changed something on the service. */
 export type Effect = 'none' | 'unknown'
 

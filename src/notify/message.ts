@@ -14,7 +14,8 @@ export interface Facts {
   readonly held: { readonly sentences: readonly string[]; readonly changes: number; readonly homes: readonly string[] }
   /** How holds ended. */
   readonly ended: 'let go' | 'approved' | 'ended'
-  readonly lastGood: number | null
+  /** null: none; undefined: not known. */
+  readonly lastGood: number | null | undefined
   readonly listings: number
   /** A time in the feed's own zone, in words. */
   time(this: void, at: number): string
@@ -48,16 +49,22 @@ export function messageOf(news: News, facts: Facts, at: number): Message {
 function words({ event, is, since }: News, facts: Facts): Pick<Message, 'title' | 'lines' | 'command'> {
   const { feed, chatbot, error, lack, held, listings, lastGood, time } = facts
   const still = is === 'reminder' ? 'still ' : ''
-  const good = lastGood === null ? 'No run has been good yet.' : `The last good run was on ${time(lastGood)}.`
+  const good =
+    lastGood === undefined
+      ? null
+      : lastGood === null
+        ? 'No run has been good yet.'
+        : `The last good run was on ${time(lastGood)}.`
+  const told = (...lines: (string | null)[]): string[] => lines.filter((line) => line !== null)
   if (event === 'failed') {
     const title = `${feed}: runs ${still}fail${is === 'reminder' ? ` since ${time(since)}` : ''}`
-    return { title, lines: [error ?? 'The last run failed.', good], command: `listing-sync check ${feed}` }
+    return { title, lines: told(error ?? 'The last run failed.', good), command: `listing-sync check ${feed}` }
   }
   if (event === 'stale') {
     const title = `${feed} is ${still}stale: no run has been good for a while`
     return {
       title,
-      lines: [good, ...[error, lack].filter((why) => why !== null)],
+      lines: told(good, error, lack),
       command: `listing-sync status ${feed}`,
     }
   }

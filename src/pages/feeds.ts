@@ -36,6 +36,8 @@ export async function stateOf(app: App, feed: FeedConfig, most = strip) {
     reader: readerOf(app, feed),
     underWay: begun === null || isGone(begun, now) ? null : underWayInWords(begun, timezone, now),
     runs: latest,
+    /** The last run, if the store could not take its record. */
+    lost: app.lostRuns.get(name) ?? null,
     good,
     stale: schedule === null ? null : staleness({ expression: schedule, timezone }, good, now),
     next: schedule === null ? null : dueTimes({ expression: schedule, timezone }).next(now),
@@ -56,9 +58,14 @@ export async function stateOf(app: App, feed: FeedConfig, most = strip) {
 type State = Awaited<ReturnType<typeof stateOf>>
 
 /** The state of a feed as a sentence, and its tone. */
-function stateInWords({ underWay, runs, stale, waits, lack }: State): [tone: string, sentence: string] {
+function stateInWords({ underWay, runs, lost, reader, stale, waits, lack }: State): [tone: string, sentence: string] {
   const [last] = runs
   if (underWay !== null) return ['changes', underWay]
+  if (lost !== null)
+    return [
+      'failed',
+      `The run of ${timeText(lost.startedAt, reader)} failed and could not be recorded: ${text(lost.error ?? 'no reason given')}`,
+    ]
   if (last === undefined) return ['partial', 'It has not run yet.']
   if (last.result === 'failed') return ['failed', `The last run failed: ${text(last.error ?? 'no reason given')}`]
   if (stale !== null) return ['failed', `It is out of date: ${stale}.`]

@@ -176,6 +176,11 @@ export interface Report {
   rejects(): Iterable<RejectRow>
   /** null in a dry run. */
   applied: { outcomes: Record<OutcomeResult, number>; calls: Calls } | null
+  /**
+   * Why the store has no record of a run that writes: another process has the right to run, and its run counts; or the store could not
+   * take it.
+   */
+  unrecorded?: 'elsewhere' | 'lost'
   /** Set if the feed has `verify` and the run is a sync. */
   verification?: Verification
 }

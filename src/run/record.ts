@@ -4,7 +4,7 @@
  */
 import { homeIn } from '../apply/home.ts'
 import { batches } from '../core/batches.ts'
-import { ServiceError, UserError } from '../core/errors.ts'
+import { ServiceError, StoreTakenError, UserError } from '../core/errors.ts'
 import type { Change } from '../plan/change.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
 import { keptReport } from '../report/kept.ts'
@@ -32,7 +32,10 @@ export async function reported(
 ): Promise<Report> {
   const startedAt = tools.runtime.clock.now()
   const run: Run = { prepared: null, applied: null, notes: [] }
-  const failed = (error: unknown): Report => reportOf(mode, feed, tools, startedAt, run, expected(error))
+  const failed = (error: unknown): Report => ({
+    ...reportOf(mode, feed, tools, startedAt, run, expected(error)),
+    ...(error instanceof StoreTakenError && { unrecorded: 'elsewhere' }),
+  })
   let report: Report
   try {
     if (await tools.store.isBehind()) run.notes.push(behind(feed))
@@ -59,6 +62,7 @@ export async function recorded(
 ): Promise<Report> {
   const { store, runtime, signal, abandon } = tools
   const held: Lease[] = []
+  let isRecorded = false
   const leased = async (run: Run): Promise<void> => {
     const lease = await store.lease(feed.chatbot, runtime.clock.now())
     held.push(lease)
@@ -90,16 +94,19 @@ export async function recorded(
     for (const lease of held.splice(0)) await lease.release()
   }
   try {
-    return await reported(mode, feed, tools, leased, async (report, run) => {
+    const report = await reported(mode, feed, tools, leased, async (report, run) => {
+      const hasLease = held.length > 0
       try {
         // Without the lease another process runs the feed, and its record is the right one.
-        if (held.length > 0) await record(feed, tools, report, run)
+        if (hasLease) await record(feed, tools, report, run)
         if (mode === 'sync') await keepList(feed, tools, run)
       } finally {
         // Released here, so that the report tells if the store fails at it.
         await release()
       }
+      isRecorded = hasLease
     })
+    return isRecorded ? report : { unrecorded: 'lost', ...report }
   } finally {
     await release()
   }

@@ -1,9 +1,9 @@
 /** Leases: one run at a time for a chatbot, one process at a time for a store. */
 import { hostname } from 'node:os'
+import { StoreTakenError } from '../core/errors.ts'
 import { busyTimeout, column, writeFileInRuns } from './connection.ts'
 import { promised } from './door.ts'
 import type { Connection } from './door.ts'
-import { storeError } from './failure.ts'
 import { takeLock } from './lock.ts'
 import type { Lock } from './lock.ts'
 import { renameStore } from './serial.ts'
@@ -98,12 +98,13 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
 
   return {
     lease(chatbot: string, now: number): Lease {
-      if (held.has(chatbot)) throw storeError(file, `a run for chatbot ${chatbot} is already under way in this process`)
+      if (held.has(chatbot))
+        throw new StoreTakenError(`${file}: a run for chatbot ${chatbot} is already under way in this process`)
       assertInPlace()
       const isFirst = held.size === 0
       if (isFirst && serial !== null) {
         lock = takeLock(file, aMoment)
-        if (lock === null) throw storeError(file, `${holderInWords()}; wait for it to end, or stop it`)
+        if (lock === null) throw new StoreTakenError(`${file}: ${holderInWords()}; wait for it to end, or stop it`)
       }
       try {
         if (isFirst) isBehind = serial?.takeNotice() ?? false

@@ -1,6 +1,6 @@
 /** The pages for people, over real HTTP, of what real runs leave in the store. */
 import { createHash } from 'node:crypto'
-import { rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Home } from '../../src/core/home.ts'
@@ -75,6 +75,18 @@ test('a run that read nothing tells no numbers, and one whose delivery is not wh
   expect(await read('/')).toMatch(
     /The last delivery was not complete: .+ Homes \d in the feed, 6 in the store, 6 on the/,
   )
+})
+
+test('a run that the store takes no record of is told', async () => {
+  served = await Served.start(all, six)
+  await until(() => served.runs() === 1)
+  const [store, moved] = ['store.db', 'moved.db'].map((name) => join(served.world.folder, name))
+  renameSync(store, moved)
+  await served.runAgain()
+  renameSync(moved, store)
+  expect(await read('/')).toMatch(/The run of Nov 21, 2026, .+ failed and could not be recorded: .+ the file was moved/)
+  await served.runAgain()
+  expect(await read('/')).toContain('Up to date.')
 })
 
 test('a feed that never ran, and one that is out of date, say so', async () => {

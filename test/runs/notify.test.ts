@@ -1,11 +1,17 @@
 /** People are told, over real HTTP: what arrives, and what happens where nobody takes it. */
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { App } from '../../src/app/app.ts'
+import { openApp } from '../../src/app/open.ts'
 import { UserError } from '../../src/core/errors.ts'
+import { openStore } from '../../src/store/sqlite.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
 
 const day = 86_400_000
 const secretPath = '/services/T0/B0/a-secret-token'
@@ -71,6 +77,80 @@ test('a run that was told to stop is no trouble of the feed', async () => {
   world.stop.abort(new UserError('stopped by SIGTERM'))
   expect(await world.run()).toMatchObject({ result: 'failed' })
   expect(titles()).toEqual([])
+})
+
+/** Runs of one program that stays open, as a daemon does. */
+async function asDaemon(runs: (run: () => Promise<ReadReport>, app: App) => Promise<void>): Promise<void> {
+  const app = openApp(world.context, { logLevel: 'error' })
+  try {
+    await runs(() => world.run('sync', 'north', app), app)
+  } finally {
+    await app.close()
+  }
+}
+
+test('a run of which the store takes no record is told once, and what comes after it', async () => {
+  world.deliver(zillowFeed(homes(1, 3)))
+  configure([{ url: address(secretPath) }], { heartbeat: address('/ping') })
+  const [store, moved] = [join(world.folder, 'store.db'), join(world.folder, 'moved.db')]
+  await asDaemon(async (run, app) => {
+    await run()
+    renameSync(store, moved)
+    for (let times = 0; times < 3; times++) expect(await run()).toMatchObject({ result: 'failed', unrecorded: 'lost' })
+    expect(app.lostRuns.get('north')).toMatchObject({ error: expect.stringContaining('the file was moved') })
+    app.tell(app.config.feeds[0], {})
+    renameSync(moved, store)
+    expect(await run()).toMatchObject({ result: 'ok' })
+    expect(app.lostRuns.size).toBe(0)
+  })
+  const messages = arrived.filter(({ method }) => method === 'POST')
+  expect(messages.map(({ body }) => body['title'])).toEqual(['north: runs fail', 'north is up to date again'])
+  expect(messages[0].body['lines']).toEqual([
+    expect.stringContaining('the file was moved'),
+    expect.stringMatching(/^The last good run was on /),
+  ])
+  const beats = arrived.filter(({ method }) => method === 'GET').map(({ path }) => path)
+  expect(beats).toEqual(['/ping', '/ping/fail', '/ping/fail', '/ping/fail', '/ping'])
+})
+
+test('a store that cannot be opened is told, without what only it knows', async () => {
+  world.deliver(zillowFeed(homes(1, 3)))
+  mkdirSync(join(world.folder, 'store.db'))
+  await asDaemon(async (run) => {
+    await run()
+    await run()
+    rmSync(join(world.folder, 'store.db'), { recursive: true })
+    await run()
+  })
+  expect(titles()).toEqual(['north: runs fail', 'north is up to date again'])
+  expect(arrived[0].body['lines']).toEqual([expect.stringContaining('this is not a file')])
+})
+
+test('a run that could not begin is told at once', async () => {
+  world.deliver(zillowFeed(homes(1, 3)))
+  const folder = process.env['TMPDIR']
+  process.env['TMPDIR'] = join(world.folder, 'north.xml')
+  try {
+    await asDaemon(async (run) => {
+      await expect(run()).rejects.toThrow()
+    })
+  } finally {
+    process.env['TMPDIR'] = folder
+  }
+  expect(titles()).toEqual(['north: runs fail'])
+})
+
+test('a run of another process is its own to tell', async () => {
+  world.deliver(zillowFeed(homes(1, 3)))
+  configure([{ url: address(secretPath) }], { heartbeat: address('/ping') })
+  const other = openStore(join(world.folder, 'store.db'))
+  const lease = await other.lease('SN-1', world.clock.now())
+  await asDaemon(async (run) => {
+    expect(await run()).toMatchObject({ result: 'failed', unrecorded: 'elsewhere' })
+  })
+  await lease.release()
+  await other.close()
+  expect(arrived).toEqual([])
 })
 
 test('what is held: how many, three homes, what to type; a reminder; its end', async () => {

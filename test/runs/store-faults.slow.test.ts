@@ -2,6 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { appendFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { homes, zillowFeed } from '../support/homes.ts'
@@ -65,11 +67,18 @@ function fill(filler: string): void {
 
 describe('a daemon', () => {
   test.for(['the store', 'the scratch files'])(
-    'on whose disk with %s there is no room: its runs end, it goes on, and with room nothing is lost',
+    'on whose disk with %s there is no room: its runs end, that is told once, and with room nothing is lost',
     async (what, { skip }) => {
       const disk = smallDisk(8000, skip)
       const feeds = { north: { ...north, schedule: '* * * * * *', keepFree: '1KB' } }
-      world.configure(feeds, {}, what === 'the store' ? join(disk, 'store.db') : './store.db')
+      const told: unknown[] = []
+      const receiver = createServer((request, response) => {
+        request.on('data', (body: Buffer) => told.push((JSON.parse(body.toString()) as { title: unknown }).title))
+        request.on('end', () => response.end())
+      })
+      await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+      const notify = [{ url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` }]
+      world.configure(feeds, {}, what === 'the store' ? join(disk, 'store.db') : './store.db', { notify })
       const env: Record<string, string> = what === 'the store' ? {} : { TMPDIR: disk }
       world.deliver(zillowFeed(all))
       const filler = join(disk, 'filler')
@@ -82,21 +91,23 @@ describe('a daemon', () => {
         world.deliver(zillowFeed(next))
         await until(() => {
           fill(filler)
-          return (log.match(failed) ?? []).length >= 2
+          return (log.match(failed) ?? []).length >= 4 && told.length > 0
         })
         expect(log).toMatch(/the disk is full|its disk has no room/)
         // SQLite's log may have had room for some of it.
         expect(new Set(numbers()).size).toBe(numbers().length)
         rmSync(filler)
         const wanted = next.map((one) => one.mlsNumber).join()
-        await until(() => numbers().toSorted().join() === wanted)
+        await until(() => numbers().toSorted().join() === wanted && told.length > 1)
         child.kill('SIGTERM')
       }
       const { status, stderr } = await command(['--config', world.configFile, 'daemon'], { env, onStart })
+      await new Promise((resolve) => receiver.close(resolve))
       expect(status).toBe(0)
       expect(stderr).not.toContain('defect')
       expect(numbers().toSorted()).toEqual(next.map((one) => one.mlsNumber).toSorted())
       expect(world.calls()).toMatchObject({ Create: 12 })
+      expect(told).toEqual(['north: runs fail', 'north is up to date again'])
     },
   )
 })

@@ -3,11 +3,11 @@
  * Each write checks, in its own transaction, that its lease has not ended, so a worker that slept through its lease writes nothing.
  */
 import { hostname } from 'node:os'
+import { StoreTakenError } from '../../core/errors.ts'
 import { systemClock } from '../../core/machine.ts'
 import { endedWithoutAWord } from '../lease.ts'
 import type { Lease } from '../store.ts'
 import type { Asker, Door } from './door.ts'
-import { storeError } from './failure.ts'
 import { renameStore } from './runs.ts'
 
 /** Milliseconds until a lease ends that is not renewed. It is renewed three times within that. */
@@ -70,9 +70,8 @@ export function createLeases(door: () => Door, time: number) {
         'SELECT holder, since FROM lease WHERE chatbot = $1',
         [chatbot],
       )
-      throw storeError(
-        door().place,
-        `${other.holder} has had chatbot ${chatbot} since ${new Date(other.since).toISOString()}; wait for it to end, or stop it`,
+      throw new StoreTakenError(
+        `${door().place}: ${other.holder} has had chatbot ${chatbot} since ${new Date(other.since).toISOString()}; wait for it to end, or stop it`,
       )
     }
     // While this process has the lease, every other run of the chatbot on record is of a process that died or slept.
@@ -110,7 +109,7 @@ export function createLeases(door: () => Door, time: number) {
   return {
     async lease(chatbot: string, now: number): Promise<Lease> {
       if (held.has(chatbot))
-        throw storeError(door().place, `a run for chatbot ${chatbot} is already under way in this process`)
+        throw new StoreTakenError(`${door().place}: a run for chatbot ${chatbot} is already under way in this process`)
       const { token, isBehind } = await door().transaction((asker) => take(asker, chatbot, now))
       held.set(chatbot, token)
       if (isBehind) behind.add(chatbot)
@@ -127,9 +126,8 @@ export function createLeases(door: () => Door, time: number) {
         [lane, token, time * lastPart],
       )
       if (mine === undefined)
-        throw storeError(
-          door().place,
-          `this process was not heard of for ${time / 1000} seconds and has lost chatbot ${lane} to others, so it writes nothing more for it; the next run goes on`,
+        throw new StoreTakenError(
+          `${door().place}: this process was not heard of for ${time / 1000} seconds and has lost chatbot ${lane} to others, so it writes nothing more for it; the next run goes on`,
         )
     },
     begun: (feed: string, chatbot: string): void => void (held.has(chatbot) && chatbots.set(feed, chatbot)),
