@@ -6,7 +6,7 @@ import type { FormOptions, ReportForm, Report } from '../report/report.ts'
 import type { Repaired, RepairPlan } from '../run/repair.ts'
 import type { ServiceClient } from '../service/client.ts'
 import type { Queue } from '../store/queue.ts'
-import type { Store, StoreReader } from '../store/store.ts'
+import type { RunRecord, Store, StoreReader } from '../store/store.ts'
 import type { Doors } from './doors.ts'
 import type { LogOptions } from './log.ts'
 
@@ -65,8 +65,8 @@ export interface App {
   configText(): { now: string | null; read: string }
   diff(feed: FeedConfig): Promise<Finished>
   sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
-  /** By feed, its last run if the store could not take its record: nothing else tells of it. */
-  readonly lostRuns: ReadonlyMap<string, Ended>
+  /** The last run of a feed, if the store could not take its record: nothing else tells of it. `last`: the last one on record. */
+  lostRun(feed: string, last: Pick<RunRecord, 'startedAt'> | null): Ended | null
   /** Tells people how a feed is, if that is news. Never throws. Only `close` waits for it. */
   tell(feed: FeedConfig, occasion: Occasion): void
   /** Measures runs and calls from now on. */

@@ -61,8 +61,8 @@ export function createNotifier(app: App) {
     const { notify } = app.config
     const now = clock.now()
     const { store, run, good, waiting, memory } = await known(feed, now)
-    const lost = app.lostRuns.get(feed.name)
-    const isGood = ended !== undefined && lost === undefined && typeof good === 'number' && good >= ended.startedAt
+    const lost = app.lostRun(feed.name, run)
+    const isGood = ended !== undefined && lost === null && typeof good === 'number' && good >= ended.startedAt
     const beats = feed.heartbeat === null || ended === undefined ? [] : [beat(feed, feed.heartbeat, isGood)]
     // Whoever stopped the daemon knows, and the next run tells how the feed is.
     const failed = lost ?? (run?.result === 'failed' && !run.interrupted ? run : null)

@@ -77,7 +77,11 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
     queue: async () => (await storeKind(live.config.store).openQueue?.(live.config.store, log)) ?? null,
     diff: async (feed) => (await calls()).diff(feed),
     sync: async (feed, command) => (await calls()).sync(feed, command),
-    lostRuns,
+    lostRun(feed, last) {
+      const lost = lostRuns.get(feed)
+      // Another process may have run it since.
+      return lost === undefined || (last !== null && last.startedAt > lost.startedAt) ? null : lost
+    },
     tell(feed, occasion) {
       const { ended } = occasion
       if (ended?.unrecorded === 'lost') lostRuns.set(feed.name, ended)

@@ -5,7 +5,7 @@ import type { App } from '../app/app.ts'
 import { runFailed, runFinished } from '../app/log.ts'
 import { logVerification } from '../app/verify.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
-import { ConfigError, StoreAwayError, UserError, messageOf } from '../core/errors.ts'
+import { ConfigError, StoreAwayError, StoreError, UserError, messageOf } from '../core/errors.ts'
 import type { RunResult } from '../core/exit.ts'
 import type { Clock } from '../core/machine.ts'
 import { minuteIn } from '../core/zone.ts'
@@ -13,7 +13,7 @@ import type { Report } from '../report/report.ts'
 import { lastGood } from '../app/last-good.ts'
 import { staleAfter } from './health.ts'
 import { beatEvery, heartbeatFile, touch } from '../../bin/heartbeat.mjs'
-import type { RunRecord } from '../store/store.ts'
+import type { RunRecord, Store } from '../store/store.ts'
 import { remindEvery, runSkipped, sharedRuns } from './shared-runs.ts'
 import type { DaemonRuns } from './shared-runs.ts'
 import { beTheOne } from './one-daemon.ts'
@@ -317,7 +317,7 @@ class Watched {
     let isThrough = false
     try {
       this.#refresh()
-      const before = await this.#app.store().runs.last(this.name)
+      const before = await this.#fromStore(({ runs }) => runs.last(this.name))
       const { report, run, close } = await this.#app.sync(this.#feed(), 'sync')
       const { result, counts, applied, error, notes, startedAt, finishedAt } = report
       isThrough = error === null
@@ -338,7 +338,7 @@ class Watched {
       else log.info(facts, runFinished)
       logVerification(log, this.name, report.verification)
       close()
-      const good = await this.#lastGood()
+      const good = await this.#fromStore(() => this.#lastGood())
       if (good !== null && good >= report.startedAt) this.#sayFresh()
     } catch (error) {
       // A run can fail before it has a report, as when the disk of the scratch files is full.
@@ -379,17 +379,22 @@ class Watched {
     return next === null ? null : minuteIn(this.#schedule.timezone, next)
   }
 
+  /** What the store knows; null also if it can't be read, of which the run itself tells. */
+  async #fromStore<T>(look: (store: Store) => Promise<T | null>): Promise<T | null> {
+    try {
+      return await look(this.#app.store())
+    } catch (error) {
+      if (error instanceof StoreError) return null
+      throw error
+    }
+  }
+
   async #lastGood(): Promise<number | null> {
     return lastGood(this.#app.store(), this.#feed())
   }
 
   async #sayStale(now: number): Promise<void> {
-    let good: number | null = null
-    try {
-      good = await this.#lastGood()
-    } catch {
-      // If the store can't be read, each run reports it.
-    }
+    const good = await this.#fromStore(() => this.#lastGood())
     // A run by hand may have succeeded.
     if (good !== null) this.#dueSinceGood = this.times.count(good, now, staleAfter)
     if (this.#dueSinceGood < staleAfter) return

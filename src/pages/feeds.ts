@@ -37,7 +37,7 @@ export async function stateOf(app: App, feed: FeedConfig, most = strip) {
     underWay: begun === null || isGone(begun, now) ? null : underWayInWords(begun, timezone, now),
     runs: latest,
     /** The last run, if the store could not take its record. */
-    lost: app.lostRuns.get(name) ?? null,
+    lost: app.lostRun(name, last ?? null),
     good,
     stale: schedule === null ? null : staleness({ expression: schedule, timezone }, good, now),
     next: schedule === null ? null : dueTimes({ expression: schedule, timezone }).next(now),

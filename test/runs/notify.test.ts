@@ -10,6 +10,7 @@ import { openApp } from '../../src/app/open.ts'
 import { UserError } from '../../src/core/errors.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
+import { until } from '../support/until.ts'
 import { RunWorld } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
 
@@ -97,11 +98,11 @@ test('a run of which the store takes no record is told once, and what comes afte
     await run()
     renameSync(store, moved)
     for (let times = 0; times < 3; times++) expect(await run()).toMatchObject({ result: 'failed', unrecorded: 'lost' })
-    expect(app.lostRuns.get('north')).toMatchObject({ error: expect.stringContaining('the file was moved') })
+    expect(app.lostRun('north', null)).toMatchObject({ error: expect.stringContaining('the file was moved') })
     app.tell(app.config.feeds[0], {})
     renameSync(moved, store)
     expect(await run()).toMatchObject({ result: 'ok' })
-    expect(app.lostRuns.size).toBe(0)
+    expect(app.lostRun('north', null)).toBe(null)
   })
   const messages = arrived.filter(({ method }) => method === 'POST')
   expect(messages.map(({ body }) => body['title'])).toEqual(['north: runs fail', 'north is up to date again'])
@@ -111,6 +112,21 @@ test('a run of which the store takes no record is told once, and what comes afte
   ])
   const beats = arrived.filter(({ method }) => method === 'GET').map(({ path }) => path)
   expect(beats).toEqual(['/ping', '/ping/fail', '/ping/fail', '/ping/fail', '/ping'])
+})
+
+test('a run that was lost is over once another process has run the feed', async () => {
+  world.deliver(zillowFeed(homes(1, 3)))
+  await asDaemon(async (run, app) => {
+    await run()
+    renameSync(join(world.folder, 'store.db'), join(world.folder, 'moved.db'))
+    await run()
+    renameSync(join(world.folder, 'moved.db'), join(world.folder, 'store.db'))
+    await until(() => arrived.length === 1)
+    world.clock.advance(day)
+    expect(await world.run()).toMatchObject({ result: 'ok' })
+    app.tell(app.config.feeds[0], {})
+  })
+  expect(titles()).toEqual(['north: runs fail', 'north is up to date again'])
 })
 
 test('a store that cannot be opened is told, without what only it knows', async () => {
