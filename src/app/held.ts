@@ -101,7 +101,6 @@ export function groupsOf(held: readonly Approvable[], feed: Feed, now: number, f
     const clocks = group.flatMap(({ clock }) => clock ?? [])
     const isTimed = decision === null && confirm !== null && clocks.length > 0 && rules.join() !== 'chatbot'
     const first = clocks.reduce((one, other) => Math.min(one, other), Infinity)
-    const found = rules.flatMap((rule) => findings.get(rule) ?? []).map((one) => capital(one.found))
     return {
       rules,
       changes: byListing(group).length,
@@ -111,7 +110,7 @@ export function groupsOf(held: readonly Approvable[], feed: Feed, now: number, f
       decision,
       by: [...new Set(group.flatMap((one) => one.decision?.by ?? []))],
       // When they go is worked out anew, as somebody may have decided since the run that found this.
-      sentence: [...found, groupInWords(rules, group, feed, now)].join('. '),
+      sentence: [...foundIn(findings, rules), groupInWords(rules, group, feed, now)].join('. '),
     }
   })
 }
@@ -121,7 +120,11 @@ export const capital = (text: string): string => text[0].toUpperCase() + text.sl
 /** How many runs are looked at. Each whole run notes anew what its rules found, so more are seldom needed; and probes ask often. */
 const runsLookedAt = 50
 
-type Findings = ReadonlyMap<string, readonly Finding[]>
+export type Findings = ReadonlyMap<string, readonly Finding[]>
+
+/** What these rules found, a sentence each, without its full stop. */
+export const foundIn = (findings: Findings, rules: readonly string[]): string[] =>
+  rules.flatMap((rule) => findings.get(rule) ?? []).map(({ found }) => capital(found))
 
 /** What each rule of the guard found in the last run in which it found anything. */
 export async function findingsOf(runs: RunsReader, feed: string): Promise<Findings> {

@@ -34,7 +34,7 @@ export const httpSchema = later(() =>
       approve: z
         .boolean()
         .prefault(false)
-        .meta({ description: 'true: whoever has the token may approve what is held, and revoke approvals' }),
+        .meta({ description: 'true: whoever has the token may approve or refuse what is held, and revoke either' }),
       hosts: z
         .array(text('A name').regex(/^[a-z0-9.-]+$/i, 'takes a name without a port, such as sync.example.com'))
         .prefault([])

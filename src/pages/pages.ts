@@ -19,7 +19,8 @@ import { policyOf } from '../report/html.ts'
 import { feedPage, feedsPage, runsShown, stateOf } from './feeds.ts'
 import { feedPath, page, pagePolicy } from './frame.ts'
 import type { Piece } from './frame.ts'
-import { heldOf, heldPage } from './held.ts'
+import { decisions, heldOf, heldPage } from './held.ts'
+import type { Wish } from './held.ts'
 import { listingOf, listingPage } from './listing.ts'
 import { loginPage, pathOf } from './login.ts'
 import { createMeter } from './meter.ts'
@@ -171,6 +172,7 @@ function addPages(app: App, pages: Hono<Entry>, door: Door, { inTurn, shown }: W
 /** What became of a decision, by the word in the address. */
 const notices: Readonly<Record<string, string>> = {
   approved: 'Approved. The next run carries it out if the feed still says so.',
+  refused: 'Refused. It stays held until the feed says otherwise.',
   revoked: 'Taken back.',
 }
 
@@ -211,14 +213,14 @@ function addForms(
     if (!settings().approve || name === null)
       return context.text('nothing is approved here: http.approve of the configuration is not true\n', 403)
     const [action, mark] = [await field(context, 'action'), await field(context, 'shown')]
-    if ((action !== 'approve' && action !== 'revoke') || mark === '')
+    if (!isWish(action) || mark === '')
       return context.text(
-        'takes action=approve or action=revoke, and shown, the mark of the list that was shown\n',
+        'takes action=approve, action=refuse or action=revoke, and shown, the mark of the list that was shown\n',
         400,
       )
     return inTurn(context, async () => {
       const { clock, log } = app.runtime
-      const decision = action === 'approve' ? 'approved' : null
+      const decision = decisions[action]
       const decided = await app.store().holds.decide(feed.name, decision, `${name} (page)`, clock.now(), mark)
       if (decided === null)
         return shown(
@@ -233,6 +235,8 @@ function addForms(
     })
   })
 }
+
+const isWish = (action: string): action is Wish => Object.hasOwn(decisions, action)
 
 const askFor =
   (notice: string | null) =>

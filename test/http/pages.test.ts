@@ -152,7 +152,9 @@ describe('/feeds/N/held', () => {
     await holding(all)
     const before = await read(path)
     expect(before).toContain('4 changes of north are held.')
-    expect(before).toMatch(/4 changes held by leaving since Sat 21 Nov \d\d:\d\d/)
+    expect(before).toMatch(
+      /4 changes held by leaving since Sat 21 Nov \d\d:\d\d; .+ 4 of 6 listings would leave the site; up to .+ \(limits\.share\)\. MLS number/,
+    )
     for (const number of [3, 4, 5, 6]) expect(before).toContain(home(number).mlsNumber ?? '')
     const login = await served.ask('/login', {
       form: { name: 'Anna Broker', token, to: '/' },
@@ -195,9 +197,24 @@ describe('/feeds/N/held', () => {
     expect(served.world.listings()).toHaveLength(6)
   })
 
-  test('takes nothing but the two wishes, and of a list that was shown', async () => {
+  test('what is refused stays held without a time, until that is revoked', async () => {
     await holding(all)
-    expect((await decide('delete', await mark())).status).toBe(400)
+    expect((await decide('refuse', await mark())).headers.location).toBe(`${path}?done=refused`)
+    const after = await read(`${path}?done=refused`)
+    expect(after).toContain('Refused. It stays held until the feed says otherwise.')
+    expect(after).toMatch(/refused by the holder of the token \(page\)/)
+    expect(after).not.toContain('Refuse: keep')
+    expect(after).toContain('Approve: let all of these through')
+    served.clock.jump(4 * 86_400_000)
+    await served.runAgain()
+    expect(served.world.listings()).toHaveLength(6)
+    expect((await decide('revoke', await mark())).status).toBe(303)
+    expect(await read(path)).toContain('Refuse: keep')
+  })
+
+  test('takes nothing but the three wishes, and of a list that was shown', async () => {
+    await holding(all)
+    for (const wish of ['delete', 'constructor']) expect((await decide(wish, await mark())).status).toBe(400)
     expect((await decide('approve', '')).status).toBe(400)
     expect((await served.askAs('/feeds/none/held', { form: { action: 'approve', shown: 'x' } })).status).toBe(404)
   })
