@@ -45,7 +45,8 @@ export function readDocument(text: string): ConfigDocument {
   }
   const lineAt = (position: number): number => lineCounter.linePos(position).line
   const wrong = [...document.errors, ...document.warnings]
-  const tabs = wrong.filter(({ code }) => code === 'TAB_AS_INDENT').map(({ pos }) => lineAt(pos[0]))
+  // What a tab at the beginning of a line leads to has many names.
+  const tabs = wrong.length === 0 ? [] : lines.flatMap((line, index) => (/^ *\t/.test(line) ? index + 1 : []))
   const aliases = new Map<number, string>()
   visit(document, {
     Alias(_, alias) {
@@ -55,15 +56,12 @@ export function readDocument(text: string): ConfigDocument {
     },
   })
   // One mistake makes the library report several errors.
-  const others = wrong.filter(({ code, pos }) => code !== 'TAB_AS_INDENT' && !aliases.has(lineAt(pos[0])))
+  const others = wrong.filter(({ pos }) => !(lineAt(pos[0]) >= tabs[0]) && !aliases.has(lineAt(pos[0])))
   const problems = others.map((error) => at(error.pos[0], yamlSentence(error)))
   problems.push(...aliases.values())
   if (tabs.length > 0) {
-    const where = [...new Set(tabs)]
-    const more = where.length > 5 ? ' and more' : ''
-    problems.push(
-      `line ${where[0]}: a line begins with a tab, which YAML does not take; write blanks (lines ${where.slice(0, 5).join(', ')}${more})`,
-    )
+    const all = `${tabs.slice(0, 5).join(', ')}${tabs.length > 5 ? ' and more' : ''}`
+    problems.push(`line ${tabs[0]}: a line begins with a tab, which YAML does not take; write blanks (lines ${all})`)
   }
   let value: unknown = null
   try {

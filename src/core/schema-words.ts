@@ -25,6 +25,9 @@ const kinds: Record<string, string> = {
   array: 'a list',
 }
 
+/** Objects with more keys are not named by them. */
+const mostNamed = 6
+
 const empty = 'is empty; give it a value or leave the key out'
 
 /** The message for one finding unless the schema has its own. For zod's `error`, together with `reportInput`. */
@@ -85,7 +88,11 @@ function notTaken(input: unknown, accepted: readonly string[], words: readonly s
 
 /** What would have been accepted, in words; each once, in the order of the schema. */
 function kindsOf(issue: RawIssue | Issue): string[] {
-  if (issue.code === 'invalid_type') return [kinds[String(issue.expected)] ?? String(issue.expected)]
+  if (issue.code === 'invalid_type') {
+    const kind = kinds[String(issue.expected)] ?? String(issue.expected)
+    const keys = ('inst' in issue && knownKeys(issue.inst)) || []
+    return [keys.length === 0 || keys.length > mostNamed ? kind : `${kind} (${keys.join(', ')})`]
+  }
   if (issue.code === 'invalid_value') return wordsOf(issue).map((word) => JSON.stringify(word))
   if (issue.code !== 'invalid_union') return []
   const branches: readonly (readonly Issue[])[] = issue.errors ?? []
