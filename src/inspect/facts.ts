@@ -9,7 +9,7 @@ import type { FieldMapping, Rule } from '../feed/mapping/rule-keys.ts'
 import { usualArguments } from '../feed/mapping/rule.ts'
 import { unfinished } from '../feed/mapping/unfinished.ts'
 import type { FieldFacts, MissingFacts, WordFacts } from './findings.ts'
-import { examplesOf } from './names.ts'
+import { examplesOf, isLike, isOfOthers } from './names.ts'
 import type { FieldProfile } from './profile.ts'
 
 /** A preset with the feed's options, and which of its paths have values in the feed. */
@@ -17,6 +17,8 @@ export interface FeedMapping {
   preset: Preset
   options: MappingOptions
   found: ReadonlySet<string>
+  /** By field of a listing, what the rules read it from. */
+  reads: ReadonlyMap<string, string[]>
 }
 
 /** The fields of a feed and what they are used for. */
@@ -68,22 +70,57 @@ export function remedyOf(field: string, feed: FeedMapping): Remedy | null {
   return { section: 'placeholders', value: rule.type === 'number' ? 0 : 'Other', hint: 'a placeholder, no fact' }
 }
 
-type Missing = Omit<MissingFacts, 'write'>
+type Missing = Omit<MissingFacts, 'reads' | 'perhaps' | 'write'>
 
-export function missingFacts(missing: readonly Missing[], feed: FeedMapping | null): MissingFacts[] {
+/** `wanted`: how many records should be listings. `unused`: fields of the feed with values that nothing uses. */
+export function missingFacts(
+  missing: readonly Missing[],
+  feed: FeedMapping | null,
+  wanted: number,
+  unused: readonly FieldFacts[],
+): MissingFacts[] {
   if (feed === null) return []
-  return missing.map(({ field, count, kinds }) => {
-    const remedy = remedyOf(field, feed)
-    if (remedy === null) return { field, count, kinds, write: `fields: { ${field}: NAME OF ITS FIELD }` }
-    const { section, value } = remedy
-    if (section === 'currency') return { field, count, kinds, write: flow({ currency: value }) }
-    const when = { PropertyType: Object.keys(kinds).filter((kind) => field !== 'Bedrooms' || !isHome(kind)) }
-    if (section !== 'placeholders') return { field, count, kinds, write: flow({ [section]: { [field]: value } }) }
-    if (field === 'Bedrooms' && when.PropertyType.length === 0)
-      return { field, count, kinds, write: 'fields: { Bedrooms: NAME OF ITS FIELD }' }
-    const group = field === 'Bedrooms' ? [{ when, [field]: value }] : { [field]: value }
-    return { field, count, kinds, write: flow({ placeholders: group }) }
+  return missing.map((lack) => {
+    const reads = feed.reads.get(lack.field) ?? []
+    const isAbsent = lack.count >= wanted * hardlyAny
+    const perhaps = isAbsent && reads.length > 0 ? mayHave(lack.field, reads, unused) : []
+    return { ...lack, reads, perhaps, write: missingRemedy(lack, perhaps, feed) }
   })
+}
+
+function missingRemedy({ field, kinds }: Missing, perhaps: readonly string[], feed: FeedMapping): string {
+  const remedy = remedyOf(field, feed)
+  const ownField = `fields: { ${field}: NAME OF ITS FIELD }`
+  if (remedy === null) return ownField
+  const { section, value } = remedy
+  if (section === 'currency') return flow({ currency: value })
+  if (section !== 'placeholders') return flow({ [section]: { [field]: value } })
+  // A placeholder would stand in place of what the feed says.
+  if (perhaps.length > 0) {
+    const from = perhaps.length === 1 ? perhaps[0] : [...perhaps]
+    const isArea = field === 'BuildingArea' || field === 'LotArea'
+    return flow({ fields: { [field]: isArea ? { from, as: 'area', unit: unfinished } : from } })
+  }
+  const when = { PropertyType: Object.keys(kinds).filter((kind) => field !== 'Bedrooms' || !isHome(kind)) }
+  if (field === 'Bedrooms' && when.PropertyType.length === 0) return ownField
+  return flow({ placeholders: field === 'Bedrooms' ? [{ when, [field]: value }] : { [field]: value } })
+}
+
+/** What so many records lack, the feed may have under another name; and there so many have it, in percent. */
+const hardlyAny = 0.9
+const mostlyFilled = 50
+
+/** Unused fields that may have a number that records lack. */
+function mayHave(field: string, reads: readonly string[], unused: readonly FieldFacts[]): string[] {
+  const rule = fieldRules.find(({ name }) => name === field)
+  if (rule?.type !== 'number') return []
+  const isNumber = (text: string): boolean => /^\d[\d.,]*$/.test(text)
+  return unused
+    .filter(
+      ({ filled, examples }) =>
+        filled >= mostlyFilled && 2 * examples.filter(isNumber).length >= Math.max(1, examples.length),
+    )
+    .flatMap(({ path }) => (!isOfOthers(path) && isLike(path, [field, ...reads]) ? path : []))
 }
 
 export function wordFacts(words: readonly Omit<WordFacts, 'write'>[], feed: FeedMapping | null): WordFacts[] {
@@ -130,8 +167,11 @@ function mappingOf(field: FieldName, { preset, options, found }: FeedMapping): F
 
 export function feedMapping(preset: Preset, options: MappingOptions, profiles: readonly FieldProfile[]): FeedMapping {
   const filled = profiles.filter((field) => field.filled > 0).map(({ path }) => path)
-  const found = fieldsRead(preset, options, filled).filter(({ reads }) => reads.length > 0)
-  return { preset, options, found: new Set(found.map(({ path }) => path)) }
+  const paths = fieldsRead(preset, options, filled)
+  const found = new Set(paths.flatMap(({ path, reads }) => (reads.length > 0 ? path : [])))
+  const byOwner = [...Map.groupBy(paths, ({ owner }) => owner)]
+  const reads = new Map(byOwner.map(([owner, written]) => [owner, [...new Set(written.map(({ path }) => path))]]))
+  return { preset, options, found, reads }
 }
 
 /** One line of YAML. */

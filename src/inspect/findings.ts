@@ -75,6 +75,10 @@ export interface MissingFacts {
   count: number
   /** How many of them are of which PropertyType, where that is known. */
   kinds: Record<string, number>
+  /** What the preset reads it from. */
+  reads: string[]
+  /** If hardly any record has it: unused fields of the feed that may have it, by their names. */
+  perhaps: string[]
   write: string
 }
 

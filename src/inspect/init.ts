@@ -114,6 +114,14 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
       add(depth, active ? written : written.replaceAll(/^/gm, '# '))
     }
   }
+  for (const { field, count, perhaps, write } of missing)
+    if (perhaps.length > 0) {
+      add(
+        2,
+        `# MISSING: ${field}, ${count} of the ${wanted} records that should be listings lack it. If ${printable(perhaps.join(' or '))} has it:`,
+      )
+      add(2, `# ${printable(write)}`)
+    }
   const groups = placeholderGroups(missing, wanted)
   if (groups.length > 0) {
     add(
@@ -123,7 +131,7 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
     add(2, '# you would rather have rejected.')
     add(2, stringify({ placeholders: groups }, { lineWidth: 0 }).trim())
   }
-  const rooms = missing.find(({ field }) => field === 'Bedrooms')
+  const rooms = missing.find(({ field, perhaps }) => field === 'Bedrooms' && perhaps.length === 0)
   const homes = Object.entries(rooms?.kinds ?? {}).reduce((sum, [kind, count]) => sum + (isHome(kind) ? count : 0), 0)
   if (homes > 0)
     add(2, `# MISSING: Bedrooms of ${homes} homes, which are rejected: fields: { Bedrooms: … }, if the feed has them`)
@@ -142,9 +150,10 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
 /** Placeholders for each kind of property whose records lack something, as far as one may be given. */
 function placeholderGroups(missing: Findings['missing'], wanted: number): object[] {
   const byKind = new Map<string, Record<string, string | number>>()
-  for (const { field, kinds } of missing) {
+  for (const { field, kinds, perhaps } of missing) {
     const value = field === 'PropertyType' ? 'Other' : 0
-    if (!placed.includes(field)) continue
+    // The feed may have the value under another name.
+    if (!placed.includes(field) || perhaps.length > 0) continue
     for (const kind of Object.keys(kinds)) {
       if (field === 'Bedrooms' && isHome(kind)) continue
       byKind.set(kind, { ...byKind.get(kind), [field]: value })

@@ -243,7 +243,7 @@ function findingsOf(
     words: wordFacts(tally.words(), feed),
     moreWords: tally.moreWords,
     removals: tally.removals(),
-    missing: missingFacts(tally.missing(), feed),
+    missing: missingFacts(tally.missing(), feed, tally.counts.listings + tally.counts.rejects, unused),
     hiding: preset === null ? [] : unreadFlags(fields),
     notes: [],
   }

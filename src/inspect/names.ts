@@ -45,6 +45,21 @@ const place = /address|adress|adresse|street|geo|location|coord|thoroughfare|str
 const showing = /^(?:display|show|shown|print|publish|visible|hide|hidden|suppress)$/
 const hides = /^(?:hide|hidden|suppress)$/
 
+/** Words that say little of what a number is. */
+const general =
+  /^(?:total|number|num|no|integer|count|size|area|units?|year|yr|on|of|is|value|type|full|half|build|built|the|and)$/
+
+/** Whether the last word of a path and one of these names have a word in common, in singular or plural, or as its beginning. */
+export function isLike(path: string, names: readonly string[]): boolean {
+  const tellingWords = (name: string): string[] =>
+    wordsOf(name.split('/').at(-1) ?? '').flatMap((word) => {
+      const one = word.replace(/s$/, '')
+      return one.length < 3 || general.test(word) ? [] : one
+    })
+  const known = names.flatMap(tellingWords)
+  return tellingWords(path).some((one) => known.some((word) => word.startsWith(one) || one.startsWith(word)))
+}
+
 /** Whether a field says that the address must not be shown: by a yes (`hides`) or by a no. null: it is not about that. */
 function hidingOf(path: string): { hides: boolean } | null {
   if (/adressdruck/i.test(path)) return { hides: false }

@@ -105,7 +105,7 @@ function* missingLines({ missing }: Findings, paint: Paint): Generator<string> {
   if (missing.length === 0) return
   yield ''
   yield paint('bold', 'Required values that records lack, and what to write')
-  for (const { field, count, write } of missing) {
+  for (const { field, count, reads, perhaps, write } of missing) {
     const text = printable(write)
     const start = `${grouped(count).padStart(8)}  ${field.padEnd(14)}  `
     if (start.length + text.length <= width) yield start + paint('cyan', text)
@@ -113,11 +113,19 @@ function* missingLines({ missing }: Findings, paint: Paint): Generator<string> {
       yield start.trimEnd()
       yield* wrapped(text, 14, (line) => paint('cyan', line))
     }
+    if (perhaps.length > 0)
+      yield* wrapped(`if it is that: hardly any record has it in ${named(reads)}, where the preset looks`, 14)
   }
   const merged = together(missing.map(({ write }) => write))
   if (merged.length > 0) yield '          together:'
   for (const text of merged) yield* wrapped(printable(text), 14, (line) => paint('cyan', line))
 }
+
+const named = (paths: readonly string[]): string =>
+  paths
+    .slice(0, 3)
+    .map((path) => shorten(printable(path), 40))
+    .join(', ') + (paths.length > 3 ? ` and ${paths.length - 3} more` : '')
 
 /** Each section that several entries are for, as one entry: a key may stand in a configuration once. */
 function together(writes: readonly string[]): string[] {

@@ -250,6 +250,43 @@ describe('what is said of a feed', () => {
     expect(stdout).toMatch(/together:\n +placeholders: \{ [A-Z]\w+: 0, [A-Z]\w+: 0/)
   })
 
+  test('what all records lack and an unused field may have under another name gets no placeholder', async () => {
+    const feed = zillowFeed([1, 2, 3, 4].map((n) => home(n)))
+    const renamed = feed
+      .replaceAll(/(<\/?)Bedrooms>/g, '$1BedCount>')
+      .replaceAll(/(<\/?)LivingArea>/g, '$1LivingSqft>')
+      .replaceAll('<BasicDetails>', '<BasicDetails><LivingStyle>Open</LivingStyle>')
+    const source = made('renamed.xml', renamed)
+    const { findings } = await found(source)
+    const [rooms, area] = ['Bedrooms', 'BuildingArea'].map((name) =>
+      findings.missing.find(({ field }) => field === name),
+    )
+    expect(rooms).toMatchObject({
+      reads: ['BasicDetails/Bedrooms'],
+      perhaps: ['BasicDetails/BedCount'],
+      write: 'fields: { Bedrooms: BasicDetails/BedCount }',
+    })
+    expect(area).toMatchObject({
+      perhaps: ['BasicDetails/LivingSqft'],
+      write: 'fields: { BuildingArea: { from: BasicDetails/LivingSqft, as: area, unit: "?" } }',
+    })
+    const { stdout } = await inspect(source, '--init')
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'if it is that: hardly any record has it in BasicDetails/Bedrooms, where the preset looks',
+    )
+    const written = readFileSync(configFile(), 'utf8')
+    expect(written).toMatch(
+      /# MISSING: Bedrooms, 4 of the 4 .+ If BasicDetails\/BedCount has it:\n +# fields: \{ Bedrooms: BasicDetails\/BedCount \}/,
+    )
+    expect(written).not.toMatch(/^ +(?:Bedrooms|BuildingArea): 0/m)
+
+    // Where some records have it, the others lack it.
+    const some = await found(
+      made('some.xml', renamed.replace(/(<\/?)BedCount>/, '$1Bedrooms>').replace('</BedCount>', '</Bedrooms>')),
+    )
+    expect(some.findings.missing.find(({ field }) => field === 'Bedrooms')?.perhaps).toEqual([])
+  })
+
   test('a feed of the configuration by its name, with its own options', async () => {
     mkdirSync(join(folder, 'config'))
     copyFileSync(fixtureOf('kyero'), join(folder, 'config', 'k.xml'))
