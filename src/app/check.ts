@@ -21,7 +21,7 @@ import { listsInWords } from './lists.ts'
 
 /** One thing that was looked at. */
 export interface Checked {
-  what: 'configuration' | 'secrets' | 'store' | 'scratch' | 'page' | 'source' | 'service' | 'schedule'
+  what: 'configuration' | 'secrets' | 'store' | 'scratch' | 'metrics' | 'page' | 'source' | 'service' | 'schedule'
   /** null: it is not about one feed. */
   feed: string | null
   ok: boolean
@@ -113,6 +113,22 @@ export function checkScratch({ feeds }: Config): Checked {
         `${folder}: ${problem}`,
         'name a folder on a disk with room, which this user may write to, with TMPDIR',
       )
+}
+
+/** The folder of the metrics file, in which each run makes the file anew. */
+export function checkMetrics({ metrics }: Config): Checked[] {
+  if (metrics === null) return []
+  try {
+    accessSync(dirname(metrics), constants.W_OK | constants.X_OK)
+    return [fine('metrics', `${metrics} will be written by each run`)]
+  } catch {
+    const isThere = existsSync(dirname(metrics))
+    const problem = isThere
+      ? `this user may not write in ${dirname(metrics)}`
+      : `there is no folder ${dirname(metrics)}`
+    const remedy = `${isThere ? 'give this user the right to' : 'make it'}, or change \`metrics\``
+    return [wrong('metrics', `${metrics}: ${problem}`, remedy)]
+  }
 }
 
 /** What keeps a run from writing there; null: nothing. */

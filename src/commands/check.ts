@@ -1,7 +1,15 @@
 import { styleText } from 'node:util'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import type { CommandContext } from '../app/app.ts'
-import { checkLeft, checkScratch, checkSecrets, checkService, checkSource, checkStore } from '../app/check.ts'
+import {
+  checkLeft,
+  checkMetrics,
+  checkScratch,
+  checkSecrets,
+  checkService,
+  checkSource,
+  checkStore,
+} from '../app/check.ts'
 import type { Checked } from '../app/check.ts'
 import { openApp } from '../app/open.ts'
 import type { FeedConfig } from '../config/config.ts'
@@ -45,6 +53,7 @@ export async function checkCommand(
       store,
       ...(store.ok ? await checkLeft(opened) : []),
       checkScratch(config),
+      ...checkMetrics(config),
       ...(await checkPage(config, isFresh(heartbeatFile(config.file), runtime.clock.now()))),
     ]
     for (const feed of feeds) {

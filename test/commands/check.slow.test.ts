@@ -1,5 +1,5 @@
 /** `check`: everything that is wrong, at once, each with its remedy; and not a trace of it. */
-import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -99,6 +99,18 @@ test('what a feed left behind that has another name now is pointed at', async ()
   expect(stdout).toMatch(
     /→ Nothing is done with them\. If a feed of another name has them now, write there: formerly: \[north\]/,
   )
+})
+
+test('the folder of the metrics file is looked at', async () => {
+  world.configure({ north: {} }, {}, './store.db', { metrics: './metrics/north.prom' })
+  const before = traces()
+  expect(await wrong()).toEqual([
+    expect.stringMatching(/^null metrics: .+north\.prom: there is no folder .+metrics → make it, or change `metrics`$/),
+  ])
+  expect(traces()).toEqual(before)
+  mkdirSync(join(world.folder, 'metrics'))
+  expect(await wrong()).toEqual([])
+  expect((await world.executed('check')).stdout).toMatch(/✓ metrics: .+north\.prom will be written by each run/)
 })
 
 test("the page's address is tried, too: free, taken, or the running daemon's own", async () => {
