@@ -71,7 +71,7 @@ describe('presets', () => {
 
 /** The number of records that a fixture says it has, as its text has it. */
 const counts: Record<string, [said: RegExp, other: string]> = {
-  'crea-ddf': [/<RecordsReturned>14</, '<RecordsReturned>15<'],
+  'crea-ddf': [/<RecordsReturned>18</, '<RecordsReturned>15<'],
   'property-finder': [/listing_count="15"/, 'listing_count="16"'],
   'reso-json': [/"@odata.count": ?15/, '"@odata.count": 16'],
 }
