@@ -127,6 +127,15 @@ test("a feed's own preset that can't be read is named, with what is wrong beside
   )
 })
 
+test('images are sorted by the nodes of each, so that orderBy needs it', () => {
+  const images = (keys: string): string =>
+    minimal.replace('preset: zillow', `preset: zillow, fields: { Images: { ${keys}, as: images, orderBy: '@id' } }`)
+  expect(() => load(images('from: Photos/Photo/Url'), {}, {}, makeMapping)).toThrow(
+    'feeds.north.fields.Images: orderBy sorts the nodes of each: give each, too (line 4)',
+  )
+  load(images('each: Photos/Photo, from: Url'), {}, {}, makeMapping)
+})
+
 test('what is wrong with a feed is named beside what is wrong with its name', () => {
   const yaml = minimal.replace('north: {', '"my feed": { drift: sometimes, timezone: Mars/One,')
   expect(() => load(yaml)).toThrow(
