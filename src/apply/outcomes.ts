@@ -3,7 +3,7 @@ import { batches } from '../core/batches.ts'
 import { differences } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { contentHash } from '../core/hash.ts'
-import { listingAt, movesAt } from '../core/listing.ts'
+import { caughtUp, listingAt, movesAt } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing, Shown } from '../core/listing.ts'
 import { fieldsOf, isPutRight } from '../plan/change.ts'
 import type { Action, Adopt, Create, Update, Wanted } from '../plan/change.ts'
@@ -27,7 +27,7 @@ export async function outgoing(
   const recalled = own.length > 0 ? await store.snapshot.recall(own) : null
   return wanted.map((where) => {
     if ('snapshot' in where) {
-      const { listing, moving } = recalled!.get(where.snapshot)!
+      const { listing, moving } = caughtUp(recalled!.get(where.snapshot)!)
       const due = listingAt({ listing, moving }, now, orders.today)
       return { listing: due, moving, record: null, movesAt: movesAt(moving, now) }
     }

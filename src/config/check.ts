@@ -8,10 +8,11 @@ import { readOnce, sourceSettingProblems } from '../feed/transport/transports.ts
 import { isLoopback } from '../core/loopback.ts'
 import type { ConfigDocument, Filled } from './text.ts'
 
-/** Zod's issues, without those at a place that already has a problem. */
-export function schemaProblems(error: z.ZodError | undefined, known: readonly Located[]): Located[] {
+/** Zod's issues with a value at `above`, without those at a place that already has a problem. */
+export function schemaProblems(error: z.ZodError | undefined, known: readonly Located[], above: Path = []): Located[] {
   const named = new Set(known.map(({ path }) => path.join('\n')))
-  return (error?.issues ?? []).flatMap((issue) => located(issue)).filter(({ path }) => !named.has(path.join('\n')))
+  const found = (error?.issues ?? []).flatMap((issue) => located(issue, above))
+  return found.filter(({ path }) => !named.has(path.join('\n')))
 }
 
 /** One line per problem, in the order of the file. Values of references are shown as the reference: they may be secrets. */

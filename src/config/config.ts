@@ -34,7 +34,7 @@ import {
 } from './check.ts'
 import { makeMappings } from './presets.ts'
 import type { MappingMaker } from './presets.ts'
-import { configSchema } from './schema.ts'
+import { configSchema, feedSchema } from './schema.ts'
 import { fillReferences, readDocument } from './text.ts'
 import type { ReferenceSources } from './text.ts'
 import { verifyProblems, verifySettings } from './verify.ts'
@@ -117,8 +117,15 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
     readFile: (name) => sources.readFile(resolve(directory, name)),
   })
   sources.learn(filled.flatMap(({ value, isDefault, path }) => (isDefault || isPlain(path.at(-1)) ? [] : value)))
-  const parsed = configSchema.safeParse(value, { error: issueSentence, reportInput: true, jitless })
-  const written = [...problems, ...schemaProblems(parsed.error, problems)]
+  const checking = { error: issueSentence, reportInput: true, jitless }
+  const parsed = configSchema.safeParse(value, checking)
+  // Zod does not look at a feed under a name that is none.
+  const misnamed = (parsed.error?.issues ?? []).flatMap(({ code, path }) => {
+    if (code !== 'invalid_key' || path.length !== 2 || path[0] !== 'feeds') return []
+    const feed = feedSchema.safeParse(mappingOf(mappingOf(value).feeds)[String(path[1])], checking)
+    return schemaProblems(feed.error, problems, ['feeds', String(path[1])])
+  })
+  const written = [...problems, ...schemaProblems(parsed.error, problems), ...misnamed]
   const made = makeMappings(value, written, directory, make)
   const files = readSettingsFiles(value, directory, (name) => sources.readFile(name))
   const located = [

@@ -63,7 +63,7 @@ const feedName = z
   .regex(/^[A-Za-z0-9_.-]+$/, 'a feed name takes letters, digits, ".", "_" and "-" only')
   .refine((name) => name !== '__proto__', 'is not a feed name')
 
-const feedSchema = z.strictObject({
+export const feedSchema = z.strictObject({
   chatbot: text('SerialNumber of the chatbot'),
   source: z
     .union([

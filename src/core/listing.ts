@@ -107,6 +107,8 @@ export interface Moving {
   toursAfter?: '3D'
   /** Fields that the record lacks, and whose value is the configuration's `placeholders`. */
   placeholders?: FieldName[]
+  /** Volatile fields as a later record has them that changed nothing else, until they are sent. null: it lacks the field. */
+  since?: Partial<Record<FieldName, FieldValue | null>>
 }
 
 /** A listing with its moving parts, as mapped from the feed and kept in the store. */
@@ -240,6 +242,12 @@ export function listingAt({ listing, moving }: MovingListing, now: number, today
   else if (toursAfter === undefined) delete current.Tours
   else current.Tours = toursAfter
   return current
+}
+
+/** What was sent last, with volatile fields as a later record has them. */
+export function caughtUp({ listing, moving: { since = {}, ...moving } }: MovingListing): MovingListing {
+  const fields = Object.entries({ ...listing, ...since }).filter(([, value]) => value !== null)
+  return { listing: Object.fromEntries(fields) as unknown as Listing, moving }
 }
 
 /** When a listing changes by itself, as an open house ends, in milliseconds; null: it does not. */

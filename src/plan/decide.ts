@@ -3,7 +3,7 @@
  * a listing, and `absent.ts` those for one that is gone. Pure.
  */
 import { contentHash } from '../core/hash.ts'
-import { listingAt } from '../core/listing.ts'
+import { caughtUp, listingAt } from '../core/listing.ts'
 import type { MovingListing } from '../core/listing.ts'
 import { leaving } from './absent.ts'
 import { hold } from './change.ts'
@@ -65,7 +65,7 @@ function wantedListings({ delivered, row, seen, settings, recall }: Case): Wante
   }
   const wanted: WantedListing[] = []
   if (seen && row !== null) {
-    const reading = readingOf(() => recall(row.id))
+    const reading = readingOf(() => caughtUp(recall(row.id)))
     const moved = row.movesAt !== null && row.movesAt <= now
     const content = moved ? contentHash(reading.listing(), volatile.fields) : row.content!
     wanted.push({ content, at: { snapshot: row.id }, home: row.home, byMapping: false, ...reading })

@@ -1,4 +1,5 @@
 import { batches } from '../core/batches.ts'
+import { caughtUp } from '../core/listing.ts'
 import type { Bookkeeping } from '../plan/change.ts'
 import type { SnapshotRow } from '../plan/inputs.ts'
 import { tellsAbsence } from '../plan/proof.ts'
@@ -102,7 +103,11 @@ async function notePassedOn({ chatbot, deltas }: Feed, { store, workspace }: Wri
         if (!newer.has(row.key) && !(await store.history.isAbsent(chatbot, from, row.key))) rest.push(row)
       const said = await store.snapshot.recall(rest.map(({ id }) => id))
       const pending = rest.map(({ key, id, sentAt }) => {
-        const listing = { kind: 'listing' as const, at: 'a record of before another feed had it', ...said.get(id)! }
+        const listing = {
+          kind: 'listing' as const,
+          at: 'a record of before another feed had it',
+          ...caughtUp(said.get(id)!),
+        }
         return { key, delivered: [listing], at: sentAt }
       })
       await store.deliveries.notePending(from, pending, now)
@@ -122,7 +127,7 @@ function* undone(workspace: Workspace): Generator<string> {
 }
 
 async function write(
-  { name, chatbot, mapping }: Feed,
+  { name, chatbot, mapping, plan: { volatile } }: Feed,
   { store: { snapshot, history }, workspace }: Writers,
   { policy }: Plan,
   { isOlder }: Prepared['guarded'],
@@ -134,8 +139,10 @@ async function write(
   const keysOf = (op: 'forget-flight' | 'absent' | 'returned' | 'still-there') =>
     entries.flatMap((entry) => (entry.op === op ? entry.key : []))
   const touches = all('touch').map(({ snapshot: id, position }) => {
-    const { content, raw, parts, home, moving, movesAt } = workspace.deliveredAt(position)
-    return { id, content, raw, parts, home, moving, movesAt, mapping: mapping.version }
+    const { content, raw, parts, home, listing, moving: own, movesAt } = workspace.deliveredAt(position)
+    // The record is not parsed again, and their turn is to come.
+    const since = Object.fromEntries(Array.from(volatile.fields, (field) => [field, listing[field] ?? null]))
+    return { id, content, raw, parts, home, moving: { ...own, since }, movesAt, mapping: mapping.version }
   })
   await snapshot.touch(touches)
   const baselines = all('baseline').map(({ key, hash }) => ({ key, hash, ignored: false, isAtRest: true }))

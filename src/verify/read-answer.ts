@@ -81,7 +81,8 @@ const isSame = (amount: number, wanted: number): boolean =>
   amount === wanted || (Number.isInteger(amount) && Math.abs(amount - wanted) < 1)
 
 function written(price: number, { CurrencySymbol, SaleType }: Listing): string {
-  const amount = price.toLocaleString('en-US', { maximumFractionDigits: 2 })
+  const digits = Number.isInteger(price) ? 0 : 2
+  const amount = price.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
   const separator = /[\p{L}.]$/u.test(CurrencySymbol) ? ' ' : ''
   return `${CurrencySymbol}${separator}${amount}${SaleType === 'for_rent' ? ' a month' : ''}`
 }

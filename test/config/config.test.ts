@@ -127,6 +127,22 @@ test("a feed's own preset that can't be read is named, with what is wrong beside
   )
 })
 
+test('images are sorted by the nodes of each, so that orderBy needs it', () => {
+  const images = (keys: string): string =>
+    minimal.replace('preset: zillow', `preset: zillow, fields: { Images: { ${keys}, as: images, orderBy: '@id' } }`)
+  expect(() => load(images('from: Photos/Photo/Url'), {}, {}, makeMapping)).toThrow(
+    'feeds.north.fields.Images: orderBy sorts the nodes of each: give each, too (line 4)',
+  )
+  load(images('each: Photos/Photo, from: Url'), {}, {}, makeMapping)
+})
+
+test('what is wrong with a feed is named beside what is wrong with its name', () => {
+  const yaml = minimal.replace('north: {', '"my feed": { drift: sometimes, timezone: Mars/One,')
+  expect(() => load(yaml)).toThrow(
+    /3 problems\n {2}feeds\.my feed: a feed name takes letters.*\n {2}feeds\.my feed\.timezone: is not a time zone .*\n {2}feeds\.my feed\.drift: takes/,
+  )
+})
+
 test.each([['sometimes'], ['0h'], ['-6h'], ['8d'], ['6'], [6], [0], ['true']])(
   'a list is read by every run or once in up to a week, not %j',
   (written) => {

@@ -283,3 +283,13 @@ test('a field that is taken off `volatile.fields` is compared again, though its 
   expect(await world.run()).toMatchObject({ counts: { update: 0, unchanged: 12 } })
   expect(world.calls()).toMatchObject({ Create: 0, Update: 1, Delete: 0 })
 })
+
+test('a field that moves by itself is sent when its turn comes, though its record changed long before', async () => {
+  await load({ volatile: { refresh: '7d', fields: ['DaysOnMarket', 'YearBuilt'] } })
+  world.deliver(zillowFeed(all.map((one) => ({ ...one, yearBuilt: 1901 }))))
+  for (let day = 1; day <= 8; day++) {
+    world.clock.advance(24 * hour)
+    expect(await world.run()).toMatchObject({ result: 'ok' })
+  }
+  expect(world.listings().map(({ YearBuilt }) => YearBuilt)).toEqual(all.map(() => 1901))
+})

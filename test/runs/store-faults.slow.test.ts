@@ -67,7 +67,7 @@ function fill(filler: string): void {
 
 describe('a daemon', () => {
   test.for(['the store', 'the scratch files'])(
-    'on whose disk with %s there is no room: its runs end, that is told once, and with room nothing is lost',
+    'on whose disk with %s there is no room: its runs end, it goes on, and with room nothing is lost',
     async (what, { skip }) => {
       const disk = smallDisk(8000, skip)
       const feeds = { north: { ...north, schedule: '* * * * * *', keepFree: '1KB' } }

@@ -92,6 +92,8 @@ describe('what is said is told', () => {
       price: { verdict: 'disagrees', wanted: '$2,100 a month', said: ['$1,950/month'] },
       status: { verdict: 'disagrees', wanted: 'Active', said: ['Sold'] },
     })
+    const withCents = readAnswer('PRICE=1950; STATUS=Active', { ...homes.rent, RentPrice: 2100.5 })
+    expect(withCents.price?.wanted).toBe('$2,100.50 a month')
   })
 
   test('a listing without a price is judged by its status', () => {

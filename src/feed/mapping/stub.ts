@@ -3,6 +3,7 @@
  * rest comes from the last confirmed listing, not from defaults.
  */
 import { z } from 'zod'
+import { caughtUp } from '../../core/listing.ts'
 import type { Delivered, Listing, MovingListing, Problem } from '../../core/listing.ts'
 import { later } from '../../core/setting-kinds.ts'
 import type { RecordFields } from '../format/format.ts'
@@ -80,7 +81,7 @@ export function complete(
   before: MovingListing,
   problems: Problem[],
 ): Making {
-  const completed: Making = { ...making, listing: { ...before.listing }, moving: { ...before.moving } }
+  const completed: Making = { ...making, ...caughtUp(before) }
   const { listing } = completed
   for (const { rule, read } of steps) {
     if (!tells(fields.get(rule.name), record)) continue
@@ -88,7 +89,7 @@ export function complete(
     if (placeholders) completed.moving.placeholders = placeholders.filter((name) => name !== rule.name)
     if (!rule.required) delete listing[rule.name]
     readField(
-      { rule, read, byDefault: rule.required ? [{ kinds: null, value: before.listing[rule.name] as string }] : [] },
+      { rule, read, byDefault: rule.required ? [{ kinds: null, value: listing[rule.name] as string }] : [] },
       record,
       completed,
       problems,

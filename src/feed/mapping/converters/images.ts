@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { RecordNode } from '../../format/format.ts'
 import { pathSchema } from '../rule-keys.ts'
 import { saysNothing, wordKey } from '../vocabulary.ts'
+import { RuleError } from './converter.ts'
 import type { Converter } from './converter.ts'
 import { webAddress } from './text.ts'
 
@@ -20,12 +21,14 @@ export const images: Converter<ImagesKeys> = {
   yields: 'images',
   takes: ['split', 'each'],
   keys: {
-    orderBy: pathSchema.describe('images: path of what the nodes are sorted by'),
+    orderBy: pathSchema.describe('images: path of what the nodes of each are sorted by'),
     first: z.array(z.string()).describe('images: values of orderBy that come first'),
   },
   paths: ({ orderBy }) => [orderBy ?? []].flat(),
   needsFrom: true,
   build: ({ from, rule, select, preset: { imageBase } }) => {
+    if (rule.orderBy !== undefined && rule.each === undefined)
+      throw new RuleError('orderBy sorts the nodes of each: give each, too')
     const orderBy = rule.orderBy === undefined ? null : select(rule.orderBy)
     const first = (rule.first ?? []).map(wordKey)
     const rank = (key: string) => {
