@@ -596,6 +596,17 @@ describe('facts', () => {
     expect(notes(approved)).not.toContain('the mapping changed')
   })
 
+  test('what was held before is not said to be due to a new mapping', async () => {
+    await loaded()
+    const leaves = await night(all.slice(8))
+    expect(leaves).toMatchObject({ result: 'held', counts: { hold: 8 } })
+    world.configure({ north: { volatile, extension: { Zone: { value: 'A' } } } })
+    const report = await night(all.slice(8))
+    expect(report).toMatchObject({ result: 'held', counts: { hold: 8, update: 12 } })
+    expect(notes(report)).toContain('8 of 20 listings would leave the site')
+    expect(notes(report)).not.toContain('The mapping changed since the last run')
+  })
+
   test('of a new mapping are said to take as long as they do', async () => {
     await loaded()
     world.configure({ north: { volatile, extension: { Zone: { value: 'A' } } } }, { rate: 0.3 })

@@ -17,6 +17,8 @@ interface HeldBy {
   readonly clock: number | null
   /** A person refused that part. */
   readonly isRefused: boolean
+  /** No earlier run held that part as it is now. */
+  readonly isNew: boolean
 }
 
 /** What the guard decides about an action. */
@@ -112,7 +114,7 @@ export function judge(
   const withEnd = (trip: Trip): HeldBy => {
     const { is, record } = standing(partFor(trip))
     const isRefused = is === 'refused'
-    return { trip, clock: isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now), isRefused }
+    return { trip, clock: isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now), isRefused, isNew: record === null }
   }
   const letGo = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is !== 'approved')
   return {
