@@ -222,6 +222,8 @@ it('takes a complete delivery of the first version, which noted no more, for an 
     ${run('north', now - hour, 'failed', { delivery: { complete: true } })}
     ${run('north', now, 'failed', {})}
     ${run('south', now, 'held', { delivery: { complete: true }, accepted: false })}`
-  const looked = await opened(rows, ({ runs }) => Promise.all(['north', 'south'].map((feed) => runs.lastAccepted(feed))))
+  const looked = await opened(rows, ({ runs }) =>
+    Promise.all(['north', 'south'].map((feed) => runs.lastAccepted(feed))),
+  )
   expect(looked).toEqual([now - 3 * hour, null])
 })

@@ -114,7 +114,12 @@ export function judge(
   const withEnd = (trip: Trip): HeldBy => {
     const { is, record } = standing(partFor(trip))
     const isRefused = is === 'refused'
-    return { trip, clock: isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now), isRefused, isNew: record === null }
+    return {
+      trip,
+      clock: isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now),
+      isRefused,
+      isNew: record === null,
+    }
   }
   const letGo = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is !== 'approved')
   return {
