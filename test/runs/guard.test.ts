@@ -1,6 +1,10 @@
 /** The guard over whole runs: what it holds, what goes on meanwhile, and what lets it go. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { shortHash } from '../../src/core/hash.ts'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import {
   dearer,
@@ -347,6 +351,33 @@ describe('facts', () => {
       await anew()
       await loaded(sales)
       expect(await night(changed(4, break_, sales))).toMatchObject({ result: 'ok', counts: { update: 4, hold: 0 } })
+    },
+  )
+
+  test.each(['--refuse', '--yes'])(
+    'what a version before held of a fact goes on, with what was decided of it: %s',
+    async (decision) => {
+      await loaded(sales)
+      const feed = changed(5, times(100), sales)
+      expect(await night(feed)).toMatchObject({ result: 'held', counts: { hold: 5 } })
+      await world.executed('approve', 'north', decision, '--yes')
+      // As versions before 27 November 2026 noted it.
+      const noted = (one: Home): string => shortHash(JSON.stringify([one.price, null]))
+      const store = new Database(join(world.folder, 'store.db'))
+      const note = store.prepare("UPDATE hold SET content = ? WHERE key = ? AND part = 'update price'")
+      for (const one of feed.slice(0, 5)) expect(note.run(noted(one), one.mlsNumber).changes).toBe(1)
+      store.close()
+      // Or the store would be taken for a copy.
+      rmSync(join(world.folder, 'store.db.serial'))
+      const is =
+        decision === '--yes' ? { result: 'ok', counts: { update: 5 } } : { result: 'held', counts: { hold: 5 } }
+      expect(await night(feed)).toMatchObject(is)
+      if (decision === '--yes') return
+      // A refusal has no clock, and the feed's next word is another change.
+      expect(await night(feed, 4 * day)).toMatchObject(is)
+      expect(await night(changed(4, times(100), sales))).toMatchObject({ counts: { hold: 4, update: 0 } })
+      const other = await night(changed(4, times(200), sales))
+      expect(other).toMatchObject({ counts: { hold: 0, update: 4 } })
     },
   )
 

@@ -101,7 +101,8 @@ export function judge(
     !sharesField(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed', policy)
   const counts = countsOf(action, pair).filter((what) => isCounted(partOf(action, what, pair)))
   const parts = Array.from(held, (part): PartHeld => {
-    const content = policy.contentOf(action, part)
+    const noted = remembered.holds.find((one) => one.part === part)?.content
+    const content = policy.contentOf(action, part, noted)
     if (!endsNone && waiting.includes(part)) return { part, content, rules: [ruleOf(part)], ends: 'confirmed' }
     const by = heldBy.filter((trip) => partFor(trip) === part)
     const { is, record } = standing(part)

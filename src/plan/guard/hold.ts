@@ -116,3 +116,14 @@ export function contentOf(part: HeldPart, listing: Listing | null, volatile: Rea
   const telling = fact.fields.filter((name) => !volatile.has(name) && !cosmetic.has(name))
   return shortHash(JSON.stringify([...telling.map((name) => listing[name] ?? null), fact.gist?.(listing)]))
 }
+
+/**
+ * A fact as versions before 27 November 2026 noted it. What they held of it, and what people decided about that, goes on. null: it is
+ * noted as before.
+ */
+export function contentBefore(part: HeldPart, listing: Listing | null): string | null {
+  const kind = countedAs(part)
+  if (listing === null || kind === null || !isFact(kind)) return null
+  const fields = facts[kind].fields.filter((name) => kind !== 'size' || name !== 'AreaUnit')
+  return shortHash(JSON.stringify(fields.map((name) => listing[name] ?? null)))
+}
