@@ -4,7 +4,7 @@ import { listingAt } from '../core/listing.ts'
 import { hold, isUnwritten, noCounts, reasonOf } from '../plan/change.ts'
 import type { Action, Change, Counts, Create, Planned, Steps, Update } from '../plan/change.ts'
 import { factsBroken } from '../plan/guard/facts.ts'
-import { contentBefore, contentOf } from '../plan/guard/hold.ts'
+import { contentOf, contentsBefore } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { Scales } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -122,7 +122,7 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
       const listing = wanted(action)
       if (listing !== undefined) {
         const content = contentOf(part, listing, feed.plan.volatile.fields)
-        return noted !== null && noted !== content && noted === contentBefore(part, listing) ? noted : content
+        return noted !== null && noted !== content && contentsBefore(part, listing).includes(noted) ? noted : content
       }
       return 'whole' in action && action.whole !== undefined ? action.whole : reasonOf(action)
     },

@@ -117,13 +117,13 @@ export function contentOf(part: HeldPart, listing: Listing | null, volatile: Rea
   return shortHash(JSON.stringify([...telling.map((name) => listing[name] ?? null), fact.gist?.(listing)]))
 }
 
-/**
- * A fact as versions before 27 November 2026 noted it. What they held of it, and what people decided about that, goes on. null: it is
- * noted as before.
- */
-export function contentBefore(part: HeldPart, listing: Listing | null): string | null {
+/** `contentOf` a fact in the ways of versions before 27 November 2026. What they held, and what was decided about it, goes on. */
+export function contentsBefore(part: HeldPart, listing: Listing | null): readonly string[] {
   const kind = countedAs(part)
-  if (listing === null || kind === null || !isFact(kind)) return null
-  const fields = facts[kind].fields.filter((name) => kind !== 'size' || name !== 'AreaUnit')
-  return shortHash(JSON.stringify(fields.map((name) => listing[name] ?? null)))
+  if (listing === null || kind === null || !isFact(kind)) return []
+  const values = facts[kind].fields
+    .filter((name) => kind !== 'size' || name !== 'AreaUnit')
+    .map((name) => listing[name] ?? null)
+  // For some hours a size was noted as it is now, but without its unit.
+  return [values, ...(kind === 'size' ? [[...values, null]] : [])].map((some) => shortHash(JSON.stringify(some)))
 }
