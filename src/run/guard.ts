@@ -85,9 +85,11 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const nameless = counted.nameless + plan.untold.nameless
   const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(counted.mapped, past, plan, feed)]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
-  // A new mapping is the likeliest cause.
+  // A new mapping is the likeliest cause, but not of what was held before.
   const cause = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
-  const sentences = new Map([...holding].map(([trip, held]) => [trip, cause + sentenceOf(trip, held, about)]))
+  const sentences = new Map(
+    [...holding].map(([trip, held]) => [trip, (held.hasNew ? cause : '') + sentenceOf(trip, held, about)]),
+  )
   notes.push(...sentences.values())
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
@@ -203,7 +205,15 @@ function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }
 
 /** Makes the holds, and counts what each accident holds, in the order of the rules. */
 function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) {
-  const noHolding = () => ({ counts: noneHeld(), clock: null as number | null, last: 0, refused: 0, asking: 0 })
+  const noHolding = () => ({
+    counts: noneHeld(),
+    clock: null as number | null,
+    last: 0,
+    refused: 0,
+    asking: 0,
+    /** Some of it was not held before. */
+    hasNew: false,
+  })
   const held = new Map(found.map((trip) => [trip, noHolding()]))
   /** Held without a rule: as it was refused, or as this run ends no hold. */
   const [refused, kept] = [noneHeld(), noneHeld()]
@@ -215,8 +225,9 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
     holding.last = Math.max(holding.last, clock)
   }
   const count = (kind: ActionKind, { change, weighed, heldBy, waiting: untilTime }: Verdict): void => {
-    for (const { trip, clock, isRefused } of heldBy) {
+    for (const { trip, clock, isRefused, isNew } of heldBy) {
       const holding = held.get(trip)!
+      holding.hasNew ||= isNew
       // A create that goes on without a fact counts like an update without it.
       holding.counts[trip.fact === undefined || change.kind === 'hold' ? kind : 'update']++
       if (isRefused) holding.refused++

@@ -4,7 +4,7 @@ import { listingAt } from '../core/listing.ts'
 import { hold, isUnwritten, noCounts, reasonOf } from '../plan/change.ts'
 import type { Action, Change, Counts, Create, Planned, Steps, Update } from '../plan/change.ts'
 import { factsBroken } from '../plan/guard/facts.ts'
-import { contentOf } from '../plan/guard/hold.ts'
+import { contentOf, contentsBefore } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { Scales } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -118,9 +118,12 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
     healed: new Set(),
     isListedAgain: !past.otherKeys && confirm !== null,
     saysItself: (mlsNumber) => delivery.own === null || !workspace.isDelivered(mlsNumber, delivery.own),
-    contentOf(action, part) {
+    contentOf(action, part, noted = null) {
       const listing = wanted(action)
-      if (listing !== undefined) return contentOf(part, listing, feed.plan.volatile.fields)
+      if (listing !== undefined) {
+        const content = contentOf(part, listing, feed.plan.volatile.fields)
+        return noted !== null && noted !== content && contentsBefore(part, listing).includes(noted) ? noted : content
+      }
       return 'whole' in action && action.whole !== undefined ? action.whole : reasonOf(action)
     },
   }

@@ -7,7 +7,7 @@ import { assertSound, assertStore, connect } from './connection.ts'
 import { storeError } from './failure.ts'
 import { handOver, isLeft } from './formerly.ts'
 import type { Formerly } from './formerly.ts'
-import { assertNoLinks, createPrivate, takeLock } from './lock.ts'
+import { assertNoLinks, createPrivate, hasOtherDaemon, takeLock } from './lock.ts'
 import { migrate, versionOf } from './migrations.ts'
 import { packAll, packedSince } from './packed.ts'
 
@@ -96,6 +96,12 @@ function upgrade(database: Database.Database, file: string, steps: readonly stri
   whileLocked(file, () => {
     const version = versionOf(database)
     if (version >= steps.length) return
+    // Between two runs it has no lease, and its next run would meet another schema.
+    if (hasOtherDaemon(file))
+      throw storeError(
+        file,
+        'it has to be brought up to date, but a daemon of an older version runs on it; stop that one',
+      )
     assertSound(database, file)
     const copy = `${file}.version-${version}`
     const unfinished = `${copy}.new`

@@ -5,6 +5,7 @@ import { busyTimeout, column, writeFileInRuns } from './connection.ts'
 import { promised } from './door.ts'
 import type { Connection } from './door.ts'
 import { takeLock } from './lock.ts'
+import { versionOf } from './migrations.ts'
 import type { Lock } from './lock.ts'
 import { renameStore } from './serial.ts'
 import type { Serial } from './serial.ts'
@@ -23,6 +24,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
   /** Fencing numbers by chatbot. */
   const held = new Map<string, number>()
   let lock: Lock | null = null
+  const version = versionOf(database)
 
   const forgetDead = database.prepare('UPDATE lease SET held = 0')
   const nextToken = column<number>(database, 'SELECT coalesce(max(token), 0) + 1 FROM lease')
@@ -105,6 +107,14 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
       if (isFirst && serial !== null) {
         lock = takeLock(file, aMoment)
         if (lock === null) throw new StoreTakenError(`${file}: ${holderInWords()}; wait for it to end, or stop it`)
+      }
+      if (versionOf(database) !== version) {
+        lock?.release()
+        lock = null
+        throw storeError(
+          file,
+          'a newer version of the program has brought it up to date while it was open; start that one in place of this',
+        )
       }
       try {
         if (isFirst) isBehind = serial?.takeNotice() ?? false

@@ -1,5 +1,6 @@
 /** The right of one process to a store. The operating system keeps it, and frees it when the process dies, even by SIGKILL. */
 import { closeSync, lstatSync, openSync } from 'node:fs'
+import { resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { storeError } from './failure.ts'
 import { openDatabase } from '../core/sqlite.ts'
@@ -7,6 +8,9 @@ import { openDatabase } from '../core/sqlite.ts'
 export interface Lock {
   release(): void
 }
+
+/** The lock files that this process has locked. */
+const ours = new Set<string>()
 
 /**
  * Locks `<store>.lock` until it is released; null: another process had it for longer than `patience` milliseconds. Throws what SQLite
@@ -25,7 +29,14 @@ export function takeLock(file: string, patience: number): Lock | null {
     if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) return null
     throw error
   }
-  return { release: () => database.close() }
+  const place = resolve(path)
+  ours.add(place)
+  return {
+    release: () => {
+      ours.delete(place)
+      database.close()
+    },
+  }
 }
 
 /** Whether another connection has the lock. Leaves no trace. Whoever takes the lock at this moment has to wait a little. */
@@ -40,6 +51,11 @@ export function isLocked(file: string): boolean {
   } finally {
     database?.close()
   }
+}
+
+/** Whether another process runs a daemon on the store. */
+export function hasOtherDaemon(file: string): boolean {
+  return !ours.has(resolve(`${file}.daemon.lock`)) && isLocked(`${file}.daemon`)
 }
 
 /** Throws `StoreError` if the store, or a file beside it, is a link: it could lead to anybody's file. */

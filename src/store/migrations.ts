@@ -226,8 +226,10 @@ CREATE TABLE hold (
   current INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (feed, key, part)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO hold (feed, key, part, why, since, clock, decision, decided_by, decided_at)
-  SELECT held.feed, held.key, coalesce(held.kind, ''), why, since, iif(held.kind IS NULL, NULL, since),
+INSERT INTO hold (feed, key, part, why, rules, since, clock, decision, decided_by, decided_at)
+  SELECT held.feed, held.key, coalesce(held.kind, ''), why,
+    CASE held.kind WHEN 'delete' THEN '["leaving"]' WHEN 'create' THEN '["arriving"]' WHEN 'update' THEN '["facts"]' ELSE '[]' END,
+    since, iif(held.kind IS NULL, NULL, since),
     iif(at IS NULL, NULL, 'approved'), approved_by, at
   FROM held LEFT JOIN approval ON approval.feed = held.feed AND approval.key = held.key
     AND approval.kind = held.kind AND used = 0 AND revoked_at IS NULL AND expires > 1000 * unixepoch();

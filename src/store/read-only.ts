@@ -1,5 +1,5 @@
 /** Finds where a reader reads: the store itself if that leaves no trace, else a copy. */
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -84,6 +84,8 @@ function copiedSource(file: string, steps: readonly string[], formerly: Formerly
   try {
     const copy = join(directory, 'store.db')
     copyStill(file, copy)
+    // A copy takes over who may write to the file; an older schema is brought up to date in it.
+    chmodSync(copy, 0o600)
     database = connect(copy, { fileMustExist: true })
     assertStore(database, file, steps.length)
     assertSound(database, file)

@@ -77,9 +77,12 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   const lost = column<number | null>(database, 'SELECT lost_at FROM feed WHERE name = ?')
   const lastLost = column<number | null>(database, 'SELECT max(lost_at) FROM feed')
   const told = column<string | null>(database, 'SELECT told FROM feed WHERE name = ?')
+  // The first version did not note whether a delivery was accepted, but whether it was complete.
   const accepted = column<number | null>(
     database,
-    "SELECT started_at FROM run WHERE feed = ? AND json_extract(figures, '$.accepted') ORDER BY number DESC LIMIT 1",
+    `SELECT started_at FROM run WHERE feed = ? AND
+      coalesce(json_extract(figures, '$.accepted'), result <> 'failed' AND json_extract(figures, '$.delivery.complete'))
+    ORDER BY number DESC LIMIT 1`,
   )
   const verified = database.prepare<[string], { at: number; figures: string }>(
     `SELECT finished_at AS at, json_extract(figures, '$.verified') AS figures FROM run

@@ -5,8 +5,9 @@ import type { Action } from '../../src/plan/change.ts'
 import { factKinds, factsBroken } from '../../src/plan/guard/facts.ts'
 import type { FactKind } from '../../src/plan/guard/facts.ts'
 import { judge } from '../../src/plan/guard/guard.ts'
-import { contentOf, noTally } from '../../src/plan/guard/hold.ts'
-import type { HoldRecord, Pair, Tally } from '../../src/plan/guard/hold.ts'
+import { shortHash } from '../../src/core/hash.ts'
+import { contentOf, contentsBefore, noTally } from '../../src/plan/guard/hold.ts'
+import type { HeldPart, HoldRecord, Pair, Tally } from '../../src/plan/guard/hold.ts'
 import { homeHashOf } from '../../src/core/home-hash.ts'
 import { allowed, allowedNew, rules, tripsOf } from '../../src/plan/guard/rules.ts'
 import type { Rule, Seen, Trip } from '../../src/plan/guard/rules.ts'
@@ -461,6 +462,15 @@ describe('what is held of a change', () => {
     expect(content({ Description: 'B', DaysOnMarket: 99, Url: 'https://x.example' })).toBe(content({}))
     expect(content({ SalePrice: 1 })).not.toBe(content({}))
     expect(contentOf('update price', { ...one, Bedrooms: 9 }, volatile)).toBe(contentOf('update price', one, volatile))
+  })
+
+  test('a fact is known as versions before noted it, and nothing else is', () => {
+    const one = listing('A', { SalePrice: 7, BuildingArea: 1, LotArea: 2, Bedrooms: 3, Bathrooms: 4, YearBuilt: 5 })
+    const noted = (...values: (number | null)[]): string => shortHash(JSON.stringify(values))
+    expect(contentsBefore('update price', one)).toEqual([noted(7, null)])
+    expect(contentsBefore('update size', one)).toEqual([noted(1, 2, 3, 4, 5), noted(1, 2, 3, 4, 5, null)])
+    expect(['update', 'create', 'delete'].map((part) => contentsBefore(part as HeldPart, one))).toEqual([[], [], []])
+    expect(contentsBefore('update price', null)).toEqual([])
   })
 })
 

@@ -1,6 +1,10 @@
 /** The guard over whole runs: what it holds, what goes on meanwhile, and what lets it go. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { shortHash } from '../../src/core/hash.ts'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import {
   dearer,
@@ -350,6 +354,33 @@ describe('facts', () => {
     },
   )
 
+  test.each(['--refuse', '--yes'])(
+    'what a version before held of a fact goes on, with what was decided of it: %s',
+    async (decision) => {
+      await loaded(sales)
+      const feed = changed(5, times(100), sales)
+      expect(await night(feed)).toMatchObject({ result: 'held', counts: { hold: 5 } })
+      await world.executed('approve', 'north', decision, '--yes')
+      // As versions before 27 November 2026 noted it.
+      const noted = (one: Home): string => shortHash(JSON.stringify([one.price, null]))
+      const store = new Database(join(world.folder, 'store.db'))
+      const note = store.prepare("UPDATE hold SET content = ? WHERE key = ? AND part = 'update price'")
+      for (const one of feed.slice(0, 5)) expect(note.run(noted(one), one.mlsNumber).changes).toBe(1)
+      store.close()
+      // Or the store would be taken for a copy.
+      rmSync(join(world.folder, 'store.db.serial'))
+      const is =
+        decision === '--yes' ? { result: 'ok', counts: { update: 5 } } : { result: 'held', counts: { hold: 5 } }
+      expect(await night(feed)).toMatchObject(is)
+      if (decision === '--yes') return
+      // A refusal has no clock, and the feed's next word is another change.
+      expect(await night(feed, 4 * day)).toMatchObject(is)
+      expect(await night(changed(4, times(100), sales))).toMatchObject({ counts: { hold: 4, update: 0 } })
+      const other = await night(changed(4, times(200), sales))
+      expect(other).toMatchObject({ counts: { hold: 0, update: 4 } })
+    },
+  )
+
   test('the sentence says which, with an example', async () => {
     await loaded(sales)
     const [{ mlsNumber, price }] = sales
@@ -594,6 +625,17 @@ describe('facts', () => {
     const approved = await world.run()
     expect(approved).toMatchObject({ result: 'ok', counts: { update: 20 } })
     expect(notes(approved)).not.toContain('the mapping changed')
+  })
+
+  test('what was held before is not said to be due to a new mapping', async () => {
+    await loaded()
+    const leaves = await night(all.slice(8))
+    expect(leaves).toMatchObject({ result: 'held', counts: { hold: 8 } })
+    world.configure({ north: { volatile, extension: { Zone: { value: 'A' } } } })
+    const report = await night(all.slice(8))
+    expect(report).toMatchObject({ result: 'held', counts: { hold: 8, update: 12 } })
+    expect(notes(report)).toContain('8 of 20 listings would leave the site')
+    expect(notes(report)).not.toContain('The mapping changed since the last run')
   })
 
   test('of a new mapping are said to take as long as they do', async () => {

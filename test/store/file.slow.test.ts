@@ -18,6 +18,7 @@ import Database from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
 import { StoreError } from '../../src/core/errors.ts'
 import { inStore } from '../../src/store/failure.ts'
+import { takeLock } from '../../src/store/lock.ts'
 import { applicationId, migrations } from '../../src/store/migrations.ts'
 import { openStore, openStoreReader } from '../../src/store/sqlite.ts'
 import type { Confirmation } from '../../src/store/store.ts'
@@ -250,6 +251,34 @@ it('does not change the schema under a process at work', async () => {
   expect(() => openStore(file, [...migrations, 'CREATE TABLE later (a TEXT)'])).toThrow('another process holds it')
   await other.end()
   await openStore(file, [...migrations, 'CREATE TABLE later (a TEXT)']).close()
+})
+
+it('does not change the schema under a daemon between two runs, unless this process is the daemon', async () => {
+  const file = newFile()
+  await filled(file)
+  const next = [...migrations, 'CREATE TABLE later (a TEXT)']
+  // Not by `takeLock`, which would know it for a lock of this process.
+  const other = new Database(`${file}.daemon.lock`)
+  other.exec('BEGIN EXCLUSIVE')
+  expect(() => openStore(file, next)).toThrow('a daemon of an older version runs on it; stop that one')
+  expect(existsSync(`${file}.version-${migrations.length}`)).toBe(false)
+  await openStoreReader(file, next).close()
+  other.close()
+  const own = takeLock(`${file}.daemon`, 0)!
+  await openStore(file, next).close()
+  own.release()
+})
+
+it('begins no run on a store that a later version has brought up to date meanwhile', async () => {
+  const file = newFile()
+  const store = openStore(file)
+  await (await store.lease('SN-1001', 1)).release()
+  const other = openStore(file, [...migrations, 'CREATE TABLE later (a TEXT)'])
+  await expect(store.lease('SN-1001', 2)).rejects.toThrow('a newer version of the program has brought it up to date')
+  // It does not stand in the later one's way.
+  await (await other.lease('SN-1001', 3)).release()
+  await other.close()
+  await store.close()
 })
 
 it('says so where the folder cannot be made', () => {

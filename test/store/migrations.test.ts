@@ -96,7 +96,8 @@ it('keeps what is held, and approvals that are open', async () => {
     (await flattened(history.rows('SN-1', 'north', now))).filter(({ key }) => key === 'open' || key === 'twice'),
   ])
   const since = now - hour
-  const held = { part: 'delete', why: 'too many', rules: [], since, clock: since, decision: null, home: null }
+  // The rule that holds such a change now: what held it then has gone.
+  const held = { part: 'delete', why: 'too many', rules: ['leaving'], since, clock: since, decision: null, home: null }
   const approved = { is: 'approved', by: 'Ada', at: now }
   const nothing = { absence: null, leftAt: null, counted: [], heldSince: since }
   expect(looked).toEqual([
@@ -105,7 +106,7 @@ it('keeps what is held, and approvals that are open', async () => {
       { ...held, mlsNumber: 'other kind' },
       { ...held, mlsNumber: 'over' },
       { ...held, mlsNumber: 'revoked' },
-      { ...held, mlsNumber: 'twice', part: null, why: 'two of them', clock: null },
+      { ...held, mlsNumber: 'twice', part: null, why: 'two of them', rules: [], clock: null },
       { ...held, mlsNumber: 'used' },
     ].toSorted((a, b) => (a.mlsNumber < b.mlsNumber ? -1 : 1)),
     [{ ...held, mlsNumber: 'open', since: now, clock: now }],
@@ -120,13 +121,38 @@ it('keeps what is held, and approvals that are open', async () => {
             since,
             ends: 'confirmed',
             clock: since,
-            isOfRule: false,
+            isOfRule: true,
             decision: 'approved',
           },
         ],
       },
       { ...nothing, key: 'twice', holds: [] },
     ],
+  ])
+})
+
+it('knows what is held of each kind for what a rule of today holds, so that all who ask are told of it', async () => {
+  const kinds = ['create', 'delete', 'update', 'update']
+  const rows = `INSERT INTO held (feed, key, kind, why, since) VALUES
+    ${kinds.map((kind, index) => `('north', '${index}', '${kind}', 'too many', ${now})`).join(', ')}`
+  const looked = await opened(rows, async ({ holds }) => [
+    await holds.waitingByRule('north', now),
+    await holds.waiting('north', now),
+    await holds.clocks('north', now),
+  ])
+  const one = [
+    ['arriving', 1],
+    ['facts', 2],
+    ['leaving', 1],
+  ] as const
+  expect(looked).toEqual([
+    new Map(one),
+    4,
+    new Map([
+      ['create', 1],
+      ['delete', 1],
+      ['update', 2],
+    ]),
   ])
 })
 
@@ -184,4 +210,20 @@ it('knows which feeds were loaded before, to which chatbot, and when they were l
     ],
     now,
   ])
+})
+
+it('takes a complete delivery of the first version, which noted no more, for an accepted one', async () => {
+  const run = (feed: string, at: number, result: string, figures: object): string =>
+    `INSERT INTO run (feed, chatbot, command, started_at, finished_at, result, interrupted, figures)
+      VALUES ('${feed}', 'SN-1', 'sync', ${at}, ${at}, '${result}', 0, '${JSON.stringify(figures)}');`
+  const rows = `
+    ${run('north', now - 3 * hour, 'ok', { delivery: { complete: true } })}
+    ${run('north', now - 2 * hour, 'partial', { delivery: { complete: false } })}
+    ${run('north', now - hour, 'failed', { delivery: { complete: true } })}
+    ${run('north', now, 'failed', {})}
+    ${run('south', now, 'held', { delivery: { complete: true }, accepted: false })}`
+  const looked = await opened(rows, ({ runs }) =>
+    Promise.all(['north', 'south'].map((feed) => runs.lastAccepted(feed))),
+  )
+  expect(looked).toEqual([now - 3 * hour, null])
 })

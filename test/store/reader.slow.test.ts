@@ -2,10 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import type { ApplyContext } from '../../src/apply/context.ts'
 import { StoreError } from '../../src/core/errors.ts'
-import { migrations } from '../../src/store/migrations.ts'
+import { migrate, migrations } from '../../src/store/migrations.ts'
 import { openStore, openStoreReader } from '../../src/store/sqlite.ts'
 import type { Store, StoreReader } from '../../src/store/store.ts'
 import { confirmation } from '../contract/store.ts'
@@ -134,6 +135,21 @@ it.runIf(canBeNobody)('reads what it may not write to', async () => {
   expect(tell('hold', file, { uid: nobody })).toMatch(
     /^StoreError: .*store\.db: the store (is read-only|cannot be opened)/,
   )
+})
+
+it.runIf(canBeNobody)('reads an older store that it may not write to', async () => {
+  const folder = freshFolder()
+  const file = join(folder, 'store.db')
+  const database = new Database(file)
+  migrate(database, migrations.slice(0, 17))
+  database.exec(`INSERT INTO payload (id, listing, moving) VALUES (1, '{}', '{}');
+    INSERT INTO listing (chatbot, key, id, feed, owned) VALUES ('SN-1001', 'A', 1, 'north', 1)`)
+  database.close()
+  chmodSync(folder, 0o555)
+  chmodSync(file, 0o444)
+  const before = stateOf(folder)
+  expect(tell('read', file, { uid: nobody })).toBe('A\n')
+  expect(stateOf(folder)).toBe(before)
 })
 
 it.runIf(canBeNobody)('says that it may not read a store, or what is in its folder', async () => {

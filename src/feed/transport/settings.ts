@@ -1,6 +1,7 @@
 /** How a feed's source is fetched and read, as the configuration of a feed writes it. */
 import { z } from 'zod'
 import { certificates, encoding, headerValue, positiveDuration, size, text, whole } from '../../core/setting-kinds.ts'
+import { unknownName } from '../../core/text.ts'
 
 const orNull = <Value>(value: Value | undefined): Value | null => value ?? null
 
@@ -10,7 +11,7 @@ const fingerprint = z.string().regex(/^SHA256:[A-Za-z0-9+/]{43}=?$/, {
 })
 
 /** Credentials for an SFTP or FTP server, and the server's identity. */
-export const loginSchema = z.strictObject({
+const loginShape = {
   user: line.describe('User name, unless the address has it').optional(),
   password: line.describe('Password to log in with').optional(),
   privateKey: text('SFTP: text of the private key, normally ${file:…}').optional(),
@@ -20,6 +21,14 @@ export const loginSchema = z.strictObject({
     .transform((keys) => (typeof keys === 'string' ? [keys] : keys))
     .optional()
     .describe("SFTP: fingerprint of the server's key, or a list of them (ssh-keyscan HOST | ssh-keygen -lf -)"),
+}
+
+/** `ca` stood here before the feed had one. */
+const unknownOfLogin = (key: string): string =>
+  key === 'ca' ? 'is now ca of the feed, beside login' : unknownName(key, Object.keys(loginShape), 'key')
+
+export const loginSchema = z.strictObject(loginShape, {
+  error: (issue) => (issue.code === 'unrecognized_keys' ? issue.keys.map(unknownOfLogin).join('\n') : undefined),
 })
 export type Login = z.output<typeof loginSchema>
 

@@ -17,6 +17,8 @@ interface HeldBy {
   readonly clock: number | null
   /** A person refused that part. */
   readonly isRefused: boolean
+  /** No earlier run held that part as it is now. */
+  readonly isNew: boolean
 }
 
 /** What the guard decides about an action. */
@@ -99,7 +101,8 @@ export function judge(
     !sharesField(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed', policy)
   const counts = countsOf(action, pair).filter((what) => isCounted(partOf(action, what, pair)))
   const parts = Array.from(held, (part): PartHeld => {
-    const content = policy.contentOf(action, part)
+    const noted = remembered.holds.find((one) => one.part === part)?.content
+    const content = policy.contentOf(action, part, noted)
     if (!endsNone && waiting.includes(part)) return { part, content, rules: [ruleOf(part)], ends: 'confirmed' }
     const by = heldBy.filter((trip) => partFor(trip) === part)
     const { is, record } = standing(part)
@@ -112,7 +115,12 @@ export function judge(
   const withEnd = (trip: Trip): HeldBy => {
     const { is, record } = standing(partFor(trip))
     const isRefused = is === 'refused'
-    return { trip, clock: isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now), isRefused }
+    return {
+      trip,
+      clock: isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now),
+      isRefused,
+      isNew: record === null,
+    }
   }
   const letGo = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is !== 'approved')
   return {

@@ -116,3 +116,14 @@ export function contentOf(part: HeldPart, listing: Listing | null, volatile: Rea
   const telling = fact.fields.filter((name) => !volatile.has(name) && !cosmetic.has(name))
   return shortHash(JSON.stringify([...telling.map((name) => listing[name] ?? null), fact.gist?.(listing)]))
 }
+
+/** `contentOf` a fact in the ways of versions before 27 November 2026. What they held, and what was decided about it, goes on. */
+export function contentsBefore(part: HeldPart, listing: Listing | null): readonly string[] {
+  const kind = countedAs(part)
+  if (listing === null || kind === null || !isFact(kind)) return []
+  const values = facts[kind].fields
+    .filter((name) => kind !== 'size' || name !== 'AreaUnit')
+    .map((name) => listing[name] ?? null)
+  // For some hours a size was noted as it is now, but without its unit.
+  return [values, ...(kind === 'size' ? [[...values, null]] : [])].map((some) => shortHash(JSON.stringify(some)))
+}

@@ -25,8 +25,8 @@ export interface Policy {
   readonly healed: ReadonlySet<HeldPart>
   /** Whether this delivery itself says something of an MLSNumber. If not, earlier deltas did, and that is planned again. */
   readonly saysItself: (mlsNumber: string) => boolean
-  /** `contentOf` of hold.ts for a part of an action. */
-  contentOf(action: Action, part: HeldPart): string
+  /** `contentOf` of hold.ts for a part of an action; `noted` itself if an earlier version noted the same in its own way. */
+  contentOf(action: Action, part: HeldPart, noted?: string | null): string
 }
 
 /** Milliseconds by which a scheduled run may begin earlier than the one before: a span between runs may be that much shorter. */
@@ -47,7 +47,8 @@ export function standingOf(remembered: Remembered, action: Action, part: HeldPar
   const whole = part.startsWith('update ') ? standingOf(remembered, action, 'update', policy) : null
   if (whole?.is === 'approved') return whole
   const record = remembered.holds.find((held) => held.part === part)
-  if (record === undefined || (record.content !== null && record.content !== policy.contentOf(action, part)))
+  const noted = record?.content ?? null
+  if (record === undefined || (noted !== null && noted !== policy.contentOf(action, part, noted)))
     return { is: 'new', record: null }
   return {
     is: record.decision ?? (isConfirmed(saidSince(record), record.ends, policy) ? 'confirmed' : 'waiting'),

@@ -67,7 +67,8 @@ export function createRuns(
     lastAccepted: async (feed) =>
       (
         await door.get<{ at: number }>(
-          `SELECT started_at AS at FROM run WHERE feed = $1 AND figures::json ->> 'accepted' IN ('true', '1')
+          `SELECT started_at AS at FROM run WHERE feed = $1 AND coalesce(figures::json ->> 'accepted' IN ('true', '1'),
+            result <> 'failed' AND figures::json #>> '{delivery,complete}' = 'true')
           ORDER BY number DESC LIMIT 1`,
           [feed],
         )

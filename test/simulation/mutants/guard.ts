@@ -5,7 +5,7 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'another content is the same hold',
     file: 'src/plan/guard/scales.ts',
-    from: ' || (record.content !== null && record.content !== policy.contentOf(action, part))',
+    from: ' || (noted !== null && noted !== policy.contentOf(action, part, noted))',
     to: '',
     also: [
       {
