@@ -16,7 +16,6 @@ import type { FeedConfig } from '../config/config.ts'
 import { numberText, timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
-import type { Decision } from '../plan/guard/hold.ts'
 import type { Held } from '../store/store.ts'
 import { readerOf } from './feeds.ts'
 import { feedPath, table, text } from './frame.ts'
@@ -62,7 +61,7 @@ export function heldPage(
   const read = byListing(held).length
   const all = `${numberText(count, reader)} ${count === 1 ? 'change' : 'changes'}`
   const isDecided = approvable.some(({ decision }) => decision !== null)
-  const isOpen = (but: Decision): boolean => approvable.some(({ decision }) => decision?.is !== but)
+  const isOpen = (but: NonNullable<Held['decision']>['is']): boolean => approvable.some(({ decision }) => decision?.is !== but)
   return html`${notice === null ? '' : html`<p class="note" role="status">${notice}</p>`}
     <h1 class="${count === 0 ? 'ok' : 'held'}">
       ${count === 0 ? `Nothing of ${name} is held.` : `${all} of ${name} ${count === 1 ? 'is' : 'are'} held.`}
