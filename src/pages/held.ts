@@ -61,7 +61,8 @@ export function heldPage(
   const read = byListing(held).length
   const all = `${numberText(count, reader)} ${count === 1 ? 'change' : 'changes'}`
   const isDecided = approvable.some(({ decision }) => decision !== null)
-  const isOpen = (but: NonNullable<Held['decision']>['is']): boolean => approvable.some(({ decision }) => decision?.is !== but)
+  const isOpen = (but: NonNullable<Held['decision']>['is']): boolean =>
+    approvable.some(({ decision }) => decision?.is !== but)
   return html`${notice === null ? '' : html`<p class="note" role="status">${notice}</p>`}
     <h1 class="${count === 0 ? 'ok' : 'held'}">
       ${count === 0 ? `Nothing of ${name} is held.` : `${all} of ${name} ${count === 1 ? 'is' : 'are'} held.`}
