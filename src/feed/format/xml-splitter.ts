@@ -16,8 +16,11 @@ export interface XmlSplitterOptions {
   around?: {
     /** Gives the depth of the open element for whose records the text of this one is a value; null: it is no value. */
     opens(isAt: (path: readonly string[]) => boolean, tag: Buffer, depth: number): number | null
-    /** Takes the whole element that `opens` asked for. Gives a reason why the document is incomplete, or null. */
-    element(raw: Buffer): string | null
+    /**
+     * Takes the whole element that `opens` asked for; `isLate`: it stands after a record that it is for. Gives a reason why the document
+     * is incomplete, or null.
+     */
+    element(raw: Buffer, isLate: boolean): string | null
     closes(depth: number): void
     parts(): NonNullable<RawRecord['parts']>
     now(): string | undefined
@@ -58,7 +61,7 @@ export class XmlSplitter {
   private readonly around: XmlSplitterOptions['around']
 
   /** The element around records that is being read for its text. */
-  private reading: { depth: number; from: number; before: Buffer[]; bytes: number } | null = null
+  private reading: { depth: number; from: number; before: Buffer[]; bytes: number; isLate: boolean } | null = null
   /** For each open element: how many records there were before it. */
   private readonly before: number[] = []
 
@@ -239,11 +242,8 @@ export class XmlSplitter {
     this.outline.startTag(name, isClosed)
     if (!isClosed) this.before[this.outline.depth] = this.count
     if (scope !== null && this.reading === null) {
-      if (this.count > (this.before[scope] ?? 0))
-        this.outline.doubt(
-          `an element that is named under around or parts stands after a record that it is for; it must come before`,
-        )
-      else this.reading = { depth: this.outline.depth, from: open, before: [], bytes: 0 }
+      const isLate = this.count > (this.before[scope] ?? 0)
+      this.reading = { depth: this.outline.depth, from: open, before: [], bytes: 0, isLate }
     }
     // The first of several counts, as with attributes.
     for (const one of here) if (one.attribute === null && !isClosed && one.text === '') one.depth = this.outline.depth
@@ -261,7 +261,7 @@ export class XmlSplitter {
       this.keep(reading, end + 1)
       this.reading = null
       if (reading.bytes <= longestElement) {
-        const reason = this.around?.element(Buffer.concat(reading.before)) ?? null
+        const reason = this.around?.element(Buffer.concat(reading.before), reading.isLate) ?? null
         if (reason !== null) this.outline.doubt(reason)
       } else this.outline.doubt(`an element that is named under around or parts is longer than ${longestElement} bytes`)
     }

@@ -261,7 +261,7 @@ function wantedAt(paths: Readonly<Record<string, string>>) {
 
 /**
  * Values of elements around the records, such as the section that they are in. An attribute holds until its element closes; the text of
- * an element until the one with the records does. The first of several counts. Values are cut at 200 characters. Elements to which
+ * an element until the one with the records does. The first of several counts, and none of them if another one stands behind a record. Values are cut at 200 characters. Elements to which
  * records refer (`parts`) are kept whole, for as long.
  */
 function valuesAround(
@@ -288,8 +288,9 @@ function valuesAround(
   let reading: typeof elements = []
   /** The JSON of the present values; null: they have changed since. */
   let written: string | null = '{}'
+  const valueOf = (text: string): string => text.trim().slice(0, 200).toWellFormed()
   const set = (name: string, depth: number, value: string): void => {
-    found.set(name, { depth, value: value.trim().slice(0, 200).toWellFormed() })
+    found.set(name, { depth, value: valueOf(value) })
     written = null
   }
   return {
@@ -300,12 +301,12 @@ function valuesAround(
         const value = attributes[attribute]
         if (typeof value === 'string') set(name, depth, value)
       }
-      const asked = elements.filter(({ name, path, isPart }) => isAt(path) && (isPart || !found.has(name)))
+      const asked = elements.filter(({ path }) => isAt(path))
       if (asked.length === 0) return null
       reading = asked
       return asked[0].scope
     },
-    element(raw) {
+    element(raw, isLate) {
       let node: RecordFields
       try {
         node = nodeIn(raw)
@@ -313,9 +314,15 @@ function valuesAround(
         if (!(error instanceof RecordError)) throw error
         return `an element that is named under around or parts can't be read: ${error.message}`
       }
-      const text = node['#text']
+      const text = typeof node['#text'] === 'string' ? valueOf(node['#text']) : ''
       for (const { name, scope, isPart } of reading) {
-        if (!isPart && typeof text === 'string' && text.trim() !== '') set(name, scope, text)
+        if (!isPart && (text === '' || text === found.get(name)?.value)) continue
+        if (isLate) {
+          // Nobody knows which of two holds for the records behind it.
+          if (found.delete(name)) written = null
+          return 'an element that is named under around or parts stands after a record that it is for; it must come before'
+        }
+        if (!isPart && !found.has(name)) set(name, scope, text)
         if (!isPart) continue
         bytes += raw.length
         if (bytes > mostPartBytes) return `the elements that are named under parts are more than ${mostPartBytes} bytes`

@@ -253,6 +253,20 @@ describe('values around records', () => {
   test('that stand after a record, can not be read, or are endless, make the document incomplete', async () => {
     const late = await read(xml, withElements('<place><address><street>late</street></address></place>'), elements)
     expect(late.reasons).toEqual([expect.stringContaining('stands after a record that it is for')])
+    // The records behind it have neither, as nobody knows which is theirs; the same once more is no matter.
+    const again = withElements().replace(
+      '<home/><home/>',
+      '<home/><place><address><street>other</street></address></place><home/>',
+    )
+    const twice = await read(xml, again, elements)
+    expect(twice.records.slice(0, 2)).toEqual([
+      { '@@currency': 'EUR', '@@street': 'High & Low' },
+      { '@@currency': 'EUR' },
+    ])
+    expect(twice.reasons).toEqual([expect.stringContaining('stands after a record that it is for')])
+    const same = await read(xml, again.replace('other', 'High &amp; Low'), elements)
+    expect(same.records.slice(0, 2)).toEqual([twice.records[0], twice.records[0]])
+    expect(same.reasons).toEqual([])
     const long = withElements().replace('Springfield', 'x'.repeat(70_000))
     expect((await read(xml, long, elements, 1000)).reasons).toEqual([
       expect.stringContaining('longer than 65536 bytes'),
