@@ -212,7 +212,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
   return {
     records: batches(),
     context: () => (Object.keys(header.found).length === 0 ? '' : JSON.stringify(header.found)),
-    header: () => header.found,
+    header: () => ({ ...around?.firsts, ...header.found }),
     written: () => splitter.written,
     end: () => ({ reasons: splitter.reasons }),
     parse(record) {
@@ -270,7 +270,7 @@ function valuesAround(
   records: readonly string[],
   attributesOf: (tag: Buffer) => RecordFields,
   nodeIn: (element: Buffer) => RecordFields,
-): NonNullable<XmlSplitterOptions['around']> {
+): NonNullable<XmlSplitterOptions['around']> & { firsts: Readonly<Record<string, string>> } {
   const all = Object.entries(paths)
   const wanted = wantedAt(Object.fromEntries(all.filter(([, path]) => path.includes('@'))))
   const elementAt = (name: string, path: string, isPart: boolean) => {
@@ -288,12 +288,16 @@ function valuesAround(
   let reading: typeof elements = []
   /** The JSON of the present values; null: they have changed since. */
   let written: string | null = '{}'
+  /** The first value of each name in the document. */
+  const firsts: Record<string, string> = Object.create(null)
   const valueOf = (text: string): string => text.trim().slice(0, 200).toWellFormed()
   const set = (name: string, depth: number, value: string): void => {
     found.set(name, { depth, value: valueOf(value) })
+    if (Object.hasOwn(paths, name)) firsts[name] ??= valueOf(value)
     written = null
   }
   return {
+    firsts,
     opens(isAt, tag, depth) {
       const here = wanted.filter(({ path }) => isAt(path))
       const attributes = here.length === 0 ? {} : attributesOf(tag)

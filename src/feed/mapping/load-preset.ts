@@ -100,8 +100,9 @@ function checkedPreset(value: Record<string, unknown>): { preset: Omit<Preset, '
 function togetherProblems(preset: Omit<Preset, 'file'>): string[] {
   const { format, formatOptions, deliveryFrom, variants, extensionGroups } = preset
   const problems: string[] = []
-  if (deliveryFrom && formatOptions.header?.[deliveryFrom.header] === undefined)
-    problems.push(`deliveryFrom.header: there is no "${deliveryFrom.header}" in header`)
+  const { header, around } = formatOptions
+  if (deliveryFrom && { ...around, ...header }[deliveryFrom.header] === undefined)
+    problems.push(`deliveryFrom.header: there is no "${deliveryFrom.header}" in header or around`)
   if (new Set(variants.map(({ suffix }) => suffix)).size < variants.length) {
     problems.push('variants: each needs its own suffix, because two listings of a record need two MLSNumbers')
   }

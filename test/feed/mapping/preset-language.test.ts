@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../../src/core/errors.ts'
@@ -117,7 +117,7 @@ describe('what the document says of itself', () => {
       return []
     }
     expect(problems({ deliveryFrom: { header: 'scop', full: ['A'], delta: ['B'] }, header })).toEqual([
-      'deliveryFrom.header: there is no "scop" in header',
+      'deliveryFrom.header: there is no "scop" in header or around',
     ])
     expect(problems({ header: { scope: 'list/sent' } }).join()).toContain('header.scope: a path from the root')
     expect(problems({ header: { name: 'list/@x' } }).join()).toContain('not "name"')
@@ -559,33 +559,54 @@ describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
     }
   })
 
-  it('never takes a change for the whole when the server says it is not modified', async () => {
-    const server = await startFeedServer()
-    try {
-      world = await RunWorld.start({})
-      const given = preset({
-        record: 'list/home',
-        delivery: 'full',
-        header: { scope: 'list/sent/@scope' },
-        deliveryFrom: { header: 'scope', full: ['VOLL'], delta: ['TEIL'] },
-      })
-      const { file: _, formatOptions, ...written } = given
-      writeFileSync(join(world.folder, 'own.yaml'), JSON.stringify({ ...written, ...formatOptions }))
-      world.configure({ north: { preset: './own.yaml', source: `${server.url}/export.xml` } })
-      const sentHomes = (scope: string, count: number) =>
-        `<list><sent scope="${scope}"/>${Array.from({ length: count }, (_, index) => `<home><id>H${index}</id></home>`).join('')}</list>`
-
-      server.give(sentHomes('VOLL', 12))
-      expect(await world.run()).toMatchObject({ error: null, counts: { create: 12 } })
-      server.give(sentHomes('TEIL', 1))
-      await world.run()
-      const again = await world.run()
-      expect(again).toMatchObject({ result: 'ok', counts: { unchanged: 1, delete: 0, hold: 0 } })
-      expect(server.statuses).toEqual([200, 200, 200])
-    } finally {
-      await server.close()
-    }
+  it('is said by otodom, too: what changed takes nothing off', async () => {
+    const folder = new URL('../../../fixtures/presets/otodom/', import.meta.url)
+    const [whole, options] = ['feed.xml', 'options.json'].map((name) => readFileSync(new URL(name, folder), 'utf8'))
+    world = await RunWorld.start({ feeds: { north: { preset: 'otodom', ...(JSON.parse(options) as object) } } })
+    world.deliver(whole)
+    const { counts } = await world.run()
+    expect(counts.create).toBeGreaterThan(3)
+    const first = whole.indexOf('</Insertion>') + '</Insertion>'.length
+    const changed = `${whole.slice(0, first)}</Insertions></otoDom>`.replace('>full<', '>incremental<')
+    world.deliver(changed)
+    expect((await world.run()).counts).toMatchObject({ delete: 0, hold: 0 })
+    world.deliver(changed.replace('>incremental<', '>full<'))
+    expect((await world.run()).counts).toMatchObject({ hold: counts.create - 1 })
   })
+
+  it.each([
+    ['header', 'list/sent/@scope', (scope: string) => `<sent scope="${scope}"/>`],
+    ['around', 'list/sent', (scope: string) => `<sent>${scope}</sent>`],
+  ] as const)(
+    'never takes a change for the whole when the server says it is not modified (%s)',
+    async (key, path, sent) => {
+      const server = await startFeedServer()
+      try {
+        world = await RunWorld.start({})
+        const given = preset({
+          record: 'list/home',
+          delivery: 'full',
+          [key]: { scope: path },
+          deliveryFrom: { header: 'scope', full: ['VOLL'], delta: ['TEIL'] },
+        })
+        const { file: _, formatOptions, ...written } = given
+        writeFileSync(join(world.folder, 'own.yaml'), JSON.stringify({ ...written, ...formatOptions }))
+        world.configure({ north: { preset: './own.yaml', source: `${server.url}/export.xml` } })
+        const sentHomes = (scope: string, count: number) =>
+          `<list>${sent(scope)}${Array.from({ length: count }, (_, index) => `<home><id>H${index}</id></home>`).join('')}</list>`
+
+        server.give(sentHomes('VOLL', 12))
+        expect(await world.run()).toMatchObject({ error: null, counts: { create: 12 } })
+        server.give(sentHomes('TEIL', 1))
+        await world.run()
+        const again = await world.run()
+        expect(again).toMatchObject({ result: 'ok', counts: { unchanged: 1, delete: 0, hold: 0 } })
+        expect(server.statuses).toEqual([200, 200, 200])
+      } finally {
+        await server.close()
+      }
+    },
+  )
 })
 
 describe('names and conditions', () => {
