@@ -3,7 +3,7 @@ import { batches } from '../core/batches.ts'
 import { differences } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { contentHash } from '../core/hash.ts'
-import { caughtUp, listingAt, movesAt } from '../core/listing.ts'
+import { caughtUp, listingAt, movesAt, volatileOf } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing, Shown } from '../core/listing.ts'
 import { fieldsOf, isPutRight } from '../plan/change.ts'
 import type { Action, Adopt, Create, Update, Wanted } from '../plan/change.ts'
@@ -60,6 +60,13 @@ function withFacts(sent: Outgoing, facts: Partial<Listing> | undefined): Outgoin
   if (facts === undefined) return sent
   const placeholders = placeholdersOf(sent).filter((field) => facts[field] === undefined)
   return { ...sent, listing: { ...sent.listing, ...facts }, moving: { ...sent.moving, placeholders } }
+}
+
+/** An adopted listing of which an earlier version was sent: its volatile fields stay as they were then, and wait for their turn. */
+function unsent(wanted: Outgoing, before: MovingListing | undefined, volatile: ReadonlySet<FieldName>): Outgoing {
+  if (before === undefined) return wanted
+  const { listing } = caughtUp({ listing: wanted.listing, moving: { since: volatileOf(before.listing, volatile) } })
+  return { ...wanted, listing, moving: { ...wanted.moving, since: volatileOf(wanted.listing, volatile) } }
 }
 
 export const placeholdersOf = ({ moving }: Outgoing): readonly FieldName[] => moving.placeholders ?? []
@@ -169,11 +176,25 @@ export async function done(context: ApplyContext, stored: Stored<Action>): Promi
 /** Adopts listings: only the snapshot is written, as the service already shows what is wanted. */
 export async function adoptAll(context: ApplyContext): Promise<void> {
   const { workspace, store, feed } = context
+  const volatile = feed.plan.volatile.fields
   for (const batch of batches(workspace.changes('adopt'), () => 500)) {
-    const wanted = batch.map(({ change }) => change.wanted)
-    const sent = await outgoing(context, wanted)
+    const wanted = await outgoing(
+      context,
+      batch.map(({ change }) => change.wanted),
+    )
+    const before = await store.snapshot.confirmed(
+      feed.chatbot,
+      feed.name,
+      batch.map(({ change }) => change.mlsNumber),
+    )
     const confirmations = batch.map(({ change }, index) => ({
-      ...confirmation(context, change, withFacts(sent[index], change.facts), false, { identifier: null }),
+      ...confirmation(
+        context,
+        change,
+        withFacts(unsent(wanted[index], before.get(change.mlsNumber), volatile), change.facts),
+        false,
+        { identifier: null },
+      ),
       // Not while an earlier call may still change what is shown.
       baseline: change.unsettled ? null : change.shownHash,
       ignored: false,

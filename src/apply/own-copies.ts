@@ -5,6 +5,7 @@
  * copy stays: the answers differ, so not every store can find its own among the IDs above the lowest.
  */
 import { ServiceError } from '../core/errors.ts'
+import { caughtUp } from '../core/listing.ts'
 import type { Shown } from '../core/listing.ts'
 import type { ApplyContext } from './context.ts'
 import { rowOf } from './outcomes.ts'
@@ -93,7 +94,7 @@ async function noteSaid(context: ApplyContext, key: string): Promise<void> {
   const said = (await snapshot.confirmed(chatbot, name, [key])).get(key)
   const row = await rowOf(context, key)
   if (said === undefined || row === null) return
-  const delivered = [{ kind: 'listing' as const, at: 'a record of before its copy was taken off', ...said }]
+  const delivered = [{ kind: 'listing' as const, at: 'a record of before its copy was taken off', ...caughtUp(said) }]
   await deliveries.notePending(name, [{ key, delivered, at: row.sentAt }], context.runtime.clock.now())
 }
 

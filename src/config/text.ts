@@ -46,7 +46,8 @@ export function readDocument(text: string): ConfigDocument {
   const lineAt = (position: number): number => lineCounter.linePos(position).line
   const wrong = [...document.errors, ...document.warnings]
   // What a tab at the beginning of a line leads to has many names.
-  const tabs = wrong.length === 0 ? [] : lines.flatMap((line, index) => (/^ *\t/.test(line) ? index + 1 : []))
+  const wrongLines = new Set(wrong.map(({ pos }) => lineAt(pos[0])))
+  const tabs = [...wrongLines].filter((line) => /^ *\t/.test(lines[line - 1] ?? '')).toSorted((a, b) => a - b)
   const aliases = new Map<number, string>()
   visit(document, {
     Alias(_, alias) {
@@ -61,7 +62,9 @@ export function readDocument(text: string): ConfigDocument {
   problems.push(...aliases.values())
   if (tabs.length > 0) {
     const all = `${tabs.slice(0, 5).join(', ')}${tabs.length > 5 ? ' and more' : ''}`
-    problems.push(`line ${tabs[0]}: a line begins with a tab, which YAML does not take; write blanks (lines ${all})`)
+    problems.push(
+      `line ${tabs[0]}: a line begins with a tab, which YAML does not take; write blanks${tabs.length > 1 ? ` (lines ${all})` : ''}`,
+    )
   }
   let value: unknown = null
   try {

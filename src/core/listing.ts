@@ -250,6 +250,10 @@ export function caughtUp({ listing, moving: { since = {}, ...moving } }: MovingL
   return { listing: Object.fromEntries(fields) as unknown as Listing, moving }
 }
 
+/** The fields that wait for their turn (`Moving.since`), as this listing has them. */
+export const volatileOf = (listing: Listing, volatile: ReadonlySet<FieldName>): NonNullable<Moving['since']> =>
+  Object.fromEntries(Array.from(volatile, (field) => [field, listing[field] ?? null]))
+
 /** When a listing changes by itself, as an open house ends, in milliseconds; null: it does not. */
 export function movesAt({ openHouseUntil }: Moving, now: number): number | null {
   return openHouseUntil !== undefined && openHouseUntil > now ? openHouseUntil : null

@@ -1,5 +1,5 @@
 import { batches } from '../core/batches.ts'
-import { caughtUp } from '../core/listing.ts'
+import { caughtUp, volatileOf } from '../core/listing.ts'
 import type { Bookkeeping } from '../plan/change.ts'
 import type { SnapshotRow } from '../plan/inputs.ts'
 import { tellsAbsence } from '../plan/proof.ts'
@@ -75,7 +75,7 @@ async function notePending(
       const delivered = workspace.deliveredAs(key)
       const known = seen.get(ids.get(key) ?? NaN)
       if (known !== undefined) {
-        const { listing, moving } = known
+        const { listing, moving } = caughtUp(known)
         delivered.push({ kind: 'listing', at: 'a record unchanged since the last run', listing, moving })
       }
       return { key, delivered, at: before.get(key)?.at ?? saidAt }
@@ -141,7 +141,7 @@ async function write(
   const touches = all('touch').map(({ snapshot: id, position }) => {
     const { content, raw, parts, home, listing, moving: own, movesAt } = workspace.deliveredAt(position)
     // The record is not parsed again, and their turn is to come.
-    const since = Object.fromEntries(Array.from(volatile.fields, (field) => [field, listing[field] ?? null]))
+    const since = volatileOf(listing, volatile.fields)
     return { id, content, raw, parts, home, moving: { ...own, since }, movesAt, mapping: mapping.version }
   })
   await snapshot.touch(touches)

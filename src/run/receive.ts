@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { UserError, messageOf } from '../core/errors.ts'
 import { contentHash, shortHash } from '../core/hash.ts'
-import { emptyDelivery, listingAt, mlsNumberOf, movesAt } from '../core/listing.ts'
+import { caughtUp, emptyDelivery, listingAt, mlsNumberOf, movesAt } from '../core/listing.ts'
 import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut, MovingListing } from '../core/listing.ts'
 import type { Runtime } from '../core/machine.ts'
 import { printable, shorten } from '../core/text.ts'
@@ -385,7 +385,8 @@ async function confirmedFor(
   })
   const keys = asked.flat()
   if (keys.length === 0) return new Map()
-  const confirmed = new Map(await store.snapshot.confirmed(chatbot, name, keys))
+  const sent = await store.snapshot.confirmed(chatbot, name, keys)
+  const confirmed = new Map(Array.from(sent, ([key, listing]) => [key, caughtUp(listing)]))
   // A later record changes what is still pending, rather than what was sent. What an older delivery said of a listing that is on
   // the service does not count.
   const pending = await store.deliveries.pendingOf(name, keys)

@@ -95,16 +95,17 @@ export async function recorded(
   }
   try {
     const report = await reported(mode, feed, tools, leased, async (report, run) => {
-      const hasLease = held.length > 0
       try {
         // Without the lease another process runs the feed, and its record is the right one.
-        if (hasLease) await record(feed, tools, report, run)
+        if (held.length > 0) {
+          await record(feed, tools, report, run)
+          isRecorded = true
+        }
         if (mode === 'sync') await keepList(feed, tools, run)
       } finally {
         // Released here, so that the report tells if the store fails at it.
         await release()
       }
-      isRecorded = hasLease
     })
     return isRecorded ? report : { unrecorded: 'lost', ...report }
   } finally {

@@ -100,7 +100,7 @@ function upgrade(database: Database.Database, file: string, steps: readonly stri
     if (hasOtherDaemon(file))
       throw storeError(
         file,
-        'it has to be brought up to date, but a daemon of an older version runs on it; stop that one',
+        'it has to be brought up to date, but a daemon has it; if that is of an older version, stop it',
       )
     assertSound(database, file)
     const copy = `${file}.version-${version}`

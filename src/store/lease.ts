@@ -109,13 +109,19 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
         lock = takeLock(file, aMoment)
         if (lock === null) throw new StoreTakenError(`${file}: ${holderInWords()}; wait for it to end, or stop it`)
       }
-      if (versionOf(database) !== version) {
-        lock?.release()
-        lock = null
-        throw storeError(
-          file,
-          'a newer version of the program has brought it up to date while it was open; start that one in place of this',
-        )
+      try {
+        if (versionOf(database) !== version)
+          throw storeError(
+            file,
+            'a newer version of the program has brought it up to date while it was open; start that one in place of this',
+          )
+      } catch (error) {
+        // Nothing of this program is written to such a store, as the end of a lease would.
+        if (isFirst) {
+          lock?.release()
+          lock = null
+        }
+        throw error
       }
       try {
         if (isFirst) isBehind = serial?.takeNotice() ?? false

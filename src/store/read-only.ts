@@ -85,7 +85,7 @@ function copiedSource(file: string, steps: readonly string[], formerly: Formerly
     const copy = join(directory, 'store.db')
     copyStill(file, copy)
     // A copy takes over who may write to the file; an older schema is brought up to date in it.
-    chmodSync(copy, 0o600)
+    for (const part of [copy, `${copy}-wal`]) if (existsSync(part)) chmodSync(part, 0o600)
     database = connect(copy, { fileMustExist: true })
     assertStore(database, file, steps.length)
     assertSound(database, file)

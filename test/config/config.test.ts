@@ -136,6 +136,13 @@ test('images are sorted by the nodes of each, so that orderBy needs it', () => {
   load(images('each: Photos/Photo, from: Url'), {}, {}, makeMapping)
 })
 
+test.each([['a: |\n  x\n  \ty\nb: [1'], ['a: 1\n\t\nb: [1']])(
+  'a tab where YAML takes one takes no blame for what is wrong elsewhere: %j',
+  (yaml) => {
+    expect(() => load(yaml)).toThrow(/one problem\n {2}line \d: (?!a line begins with a tab)/)
+  },
+)
+
 test('what is wrong with a feed is named beside what is wrong with its name', () => {
   const yaml = minimal.replace('north: {', '"my feed": { drift: sometimes, timezone: Mars/One,')
   expect(() => load(yaml)).toThrow(

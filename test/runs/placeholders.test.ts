@@ -92,6 +92,36 @@ describe('placeholders', () => {
     },
   )
 
+  test('a fact of a volatile field stays, too, when the feed loses it before its turn', async () => {
+    world.configure({ north: { ...feed, volatile: { refresh: '365d', fields: ['YearBuilt'] } } })
+    deliver(house)
+    await world.run()
+    deliver({ ...house, year: '1967' })
+    expect(await world.run()).toMatchObject({ counts: { update: 0 } })
+    deliver({ ...house, price: 80_000 })
+    expect(await world.run()).toMatchObject({ counts: { update: 1 } })
+    expect(world.listing('HOME-1')).toMatchObject({ SalePrice: 80_000, YearBuilt: 1967 })
+  })
+
+  test.each(['before', 'with'])(
+    'a fact given on the service leaves a volatile field its turn (its record changed %s that)',
+    async (when) => {
+      world.configure({ north: { ...feed, volatile: { refresh: '7d', fields: ['SalePrice'] } } })
+      deliver(house)
+      await world.run()
+      await world.run()
+      deliver({ ...house, price: 80_000 })
+      if (when === 'before') expect(await world.run()).toMatchObject({ counts: { update: 0, adopt: 0 } })
+      world.standIn.edit(chatbot, 'HOME-1', { YearBuilt: 1967 })
+      expect(await world.run()).toMatchObject({ counts: { update: 0, adopt: 1 } })
+      for (let day = 1; day <= 8; day++) {
+        world.clock.advance(86_400_000)
+        expect(await world.run()).toMatchObject({ result: 'ok' })
+      }
+      expect(world.listing('HOME-1')).toMatchObject({ SalePrice: 80_000, YearBuilt: 1967 })
+    },
+  )
+
   test.each([
     ['price and year', 80_000],
     ['year only', 90_000],

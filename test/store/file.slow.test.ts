@@ -260,7 +260,7 @@ it('does not change the schema under a daemon between two runs, unless this proc
   // Not by `takeLock`, which would know it for a lock of this process.
   const other = new Database(`${file}.daemon.lock`)
   other.exec('BEGIN EXCLUSIVE')
-  expect(() => openStore(file, next)).toThrow('a daemon of an older version runs on it; stop that one')
+  expect(() => openStore(file, next)).toThrow('a daemon has it; if that is of an older version, stop it')
   expect(existsSync(`${file}.version-${migrations.length}`)).toBe(false)
   await openStoreReader(file, next).close()
   other.close()

@@ -3,7 +3,6 @@
  * rest comes from the last confirmed listing, not from defaults.
  */
 import { z } from 'zod'
-import { caughtUp } from '../../core/listing.ts'
 import type { Delivered, Listing, MovingListing, Problem } from '../../core/listing.ts'
 import { later } from '../../core/setting-kinds.ts'
 import type { RecordFields } from '../format/format.ts'
@@ -81,7 +80,7 @@ export function complete(
   before: MovingListing,
   problems: Problem[],
 ): Making {
-  const completed: Making = { ...making, ...caughtUp(before) }
+  const completed: Making = { ...making, listing: { ...before.listing }, moving: { ...before.moving } }
   const { listing } = completed
   for (const { rule, read } of steps) {
     if (!tells(fields.get(rule.name), record)) continue

@@ -8,6 +8,7 @@ import { systemClock } from '../../core/machine.ts'
 import { endedWithoutAWord } from '../lease.ts'
 import type { Lease } from '../store.ts'
 import type { Asker, Door } from './door.ts'
+import { storeError } from './failure.ts'
 import { renameStore } from './runs.ts'
 
 /** Milliseconds until a lease ends that is not renewed. It is renewed three times within that. */
@@ -120,15 +121,17 @@ export function createLeases(door: () => Door, time: number) {
     async assertMayWrite(lane: string, asker: Asker): Promise<void> {
       const token = held.get(lane)
       if (token === undefined) return
-      const [mine] = await asker.all(
-        `SELECT 1 FROM lease WHERE chatbot = $1 AND token = $2 AND held
-          AND expires > clock_timestamp() + $3 * interval '1 millisecond' FOR SHARE`,
+      const [lease] = await asker.all<{ isMine: boolean; lasts: boolean }>(
+        `SELECT token = $2 AS "isMine", held AND expires > clock_timestamp() + $3 * interval '1 millisecond' AS lasts
+        FROM lease WHERE chatbot = $1 FOR SHARE`,
         [lane, token, time * lastPart],
       )
-      if (mine === undefined)
-        throw new StoreTakenError(
-          `${door().place}: this process was not heard of for ${time / 1000} seconds and has lost chatbot ${lane} to others, so it writes nothing more for it; the next run goes on`,
-        )
+      if (lease?.isMine && lease.lasts) return
+      const silent = `this process was not heard of for ${time / 1000} seconds`
+      const end = 'so it writes nothing more for it; the next run goes on'
+      if (lease !== undefined && !lease.isMine)
+        throw new StoreTakenError(`${door().place}: ${silent} and has lost chatbot ${lane} to others, ${end}`)
+      throw storeError(door().place, `${silent}, and its right to chatbot ${lane} is over, ${end}`)
     },
     begun: (feed: string, chatbot: string): void => void (held.has(chatbot) && chatbots.set(feed, chatbot)),
     chatbotOf: (feed: string): string | undefined => chatbots.get(feed),
