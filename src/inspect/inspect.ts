@@ -112,7 +112,7 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
   if (exceeded !== null) reasons.push(exceeded)
   const isEmpty = !limited && mapped.records === 0 && reasons.length === 0
   if (isEmpty && mapped.mapping === null) reasons.push('the document holds no record')
-  const mode = mapped.mapping?.deliveryOf?.(reading.header?.() ?? {}) ?? mapped.mapping?.delivery
+  const mode = mapped.mapping?.deliveryOf?.(reading.says?.() ?? {}) ?? mapped.mapping?.delivery
   const { delimiter } = formatOptions
   const document: DocumentFacts = {
     container: containerOf(opened, sent, head),

@@ -227,7 +227,7 @@ async function read(
   const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
   const exceeded = budget.exceeded()
   if (exceeded !== null) reasons.add(exceeded)
-  const said = mapping.deliveryOf?.(reading.header?.() ?? {}) ?? mapping.delivery
+  const said = mapping.deliveryOf?.(reading.says?.() ?? {}) ?? mapping.delivery
   const mode = live === null ? said : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const saysWritten = reading.written?.() ?? null
   const written = writtenOf(saysWritten, opened, moment.timezone, mapping.dates ?? [])

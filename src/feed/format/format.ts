@@ -44,6 +44,8 @@ export interface Reading {
   end(): { reasons: string[] }
   /** The values of `FormatOptions.header` that the document has; valid from the first batch on, and part of `context()`. */
   header?(): Readonly<Record<string, string>>
+  /** The same with the first values of `FormatOptions.around`: what a document says of itself. Asked after all records. */
+  says?(): Readonly<Record<string, string>>
   /** When the document was written, as it spells it, or null; valid from the first batch on. */
   written?(): string | null
   /** Throws `RecordError` for a broken record. */

@@ -212,7 +212,8 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
   return {
     records: batches(),
     context: () => (Object.keys(header.found).length === 0 ? '' : JSON.stringify(header.found)),
-    header: () => ({ ...around?.firsts, ...header.found }),
+    header: () => header.found,
+    says: () => ({ ...around?.firsts, ...header.found }),
     written: () => splitter.written,
     end: () => ({ reasons: splitter.reasons }),
     parse(record) {
@@ -261,8 +262,8 @@ function wantedAt(paths: Readonly<Record<string, string>>) {
 
 /**
  * Values of elements around the records, such as the section that they are in. An attribute holds until its element closes; the text of
- * an element until the one with the records does. The first of several counts, and none of them if another one stands behind a record. Values are cut at 200 characters. Elements to which
- * records refer (`parts`) are kept whole, for as long.
+ * an element until the one with the records does. The first of several counts, and none of them if another one stands behind a record.
+ * Values are cut at 200 characters. Elements to which records refer (`parts`) are kept whole, for as long.
  */
 function valuesAround(
   paths: Readonly<Record<string, string>>,

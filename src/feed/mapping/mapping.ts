@@ -18,7 +18,7 @@ export interface Mapping {
   version: string
   delivery: 'full' | 'delta'
   /** What the document's header says about that; else `delivery` counts. */
-  deliveryOf?(header: Readonly<Record<string, string>>): 'full' | 'delta'
+  deliveryOf?(says: Readonly<Record<string, string>>): 'full' | 'delta'
   /** Forms of dates in its documents. */
   dates?: readonly string[]
   /** A key of `formats`, and the options of its reader. */
