@@ -10,7 +10,6 @@ import { Gate } from '../support/gate.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { program } from '../support/program.ts'
 import { RunWorld } from '../support/run-world.ts'
-import { slowness } from '../support/signals.ts'
 import { until } from '../support/until.ts'
 
 let world: RunWorld
@@ -121,7 +120,7 @@ test('the health check reads the heartbeat alone, and is right while the configu
   expect(await health()).toBe(1)
 })
 
-test('the health check takes less than 80 ms beyond an empty Node', () => {
+test('the health check takes less than three times as long as an empty Node', () => {
   const took = (...words: string[]): number => {
     const began = performance.now()
     spawnSync(process.execPath, words)
@@ -134,21 +133,29 @@ test('the health check takes less than 80 ms beyond an empty Node', () => {
     took(program, '--config', world.configFile, 'status', '--health'),
   ])
   const least = (which: number): number => Math.min(...rounds.map((round) => round[which]))
-  expect(least(1) - least(0)).toBeLessThan(80)
+  expect(least(1) / least(0)).toBeLessThan(3)
 })
 
-test('a second daemon on the same store ends within a second and names the first', async () => {
+test('a second daemon on the same store waits for nothing, ends and names the first', async () => {
   const hour = new Date().toISOString().slice(0, 13)
   await world.started(async (child) => {
     let log = ''
     child.stderr!.on('data', (text: string) => (log += text))
     await until(() => log.includes('run finished'))
     const { List: before } = world.standIn.counts
-    const began = performance.now()
-    const second = await world.command('daemon')
-    expect(performance.now() - began).toBeLessThan(1000 * slowness())
-    expect(second).toMatchObject({ status: 1, stdout: '' })
-    expect(second.stderr).toContain(`process ${child.pid} on ${hostname()} since ${hour}`)
+    const took: Record<'daemon' | 'status', number[]> = { daemon: [], status: [] }
+    for (let round = 0; round < 3; round++) {
+      for (const name of ['status', 'daemon'] as const) {
+        const began = performance.now()
+        const ended = await world.command(name)
+        took[name].push(performance.now() - began)
+        if (name === 'status') continue
+        expect(ended).toMatchObject({ status: 1, stdout: '' })
+        expect(ended.stderr).toContain(`process ${child.pid} on ${hostname()} since ${hour}`)
+      }
+    }
+    // Beside a command that needs no lease, in turns, as the machine is slow for both.
+    expect(Math.min(...took.daemon) - Math.min(...took.status)).toBeLessThan(1000)
     expect(world.standIn.counts.List).toBe(before)
     child.kill('SIGKILL')
   }, 'daemon')

@@ -26,7 +26,10 @@ function isPending(pid: number): boolean {
 /** What a process that does nothing takes from its start to its end on a quiet machine, in milliseconds. */
 const usual = 50
 
-/** How many times longer than usual things take on this machine right now; 1 at the least. */
+/**
+ * How many times longer than usual things take on this machine right now; 1 at the least. The machine may have been
+ * slower a moment ago: what is bounded by this needs a bound several times what it takes.
+ */
 export function slowness(): number {
   const began = performance.now()
   spawnSync(process.execPath, ['--eval', '0'])
