@@ -2,7 +2,7 @@
 import { fieldRules } from '../../core/listing.ts'
 import type { FieldName, FieldRule, Problem } from '../../core/listing.ts'
 import type { RecordFields } from '../format/format.ts'
-import { Unreadable } from './converters/converter.ts'
+import { Unreadable, problemOf } from './converters/converter.ts'
 import type { Making, Read, Value } from './converters/converter.ts'
 import { outOfLimits } from './converters/number.ts'
 import { isKey } from './converters/text.ts'
@@ -99,11 +99,6 @@ function defaultFor(byDefault: readonly ByDefault[], { listing }: Making): Value
   if (byDefault.length === 0) return undefined
   const kind = wordKey(listing.PropertyType ?? '')
   return byDefault.find(({ kinds }) => kinds?.has(kind) !== false)?.value
-}
-
-/** The value is cut at 200 characters. */
-export function problemOf(field: string, { value, problem }: Unreadable): Problem {
-  return { field, value: value.slice(0, 200).toWellFormed(), problem }
 }
 
 /** Why a value can't be a field's default; null: it can. */

@@ -688,4 +688,10 @@ describe('images that are names of files', () => {
     expect(found?.listing.Images).toEqual(['https://photos.example/d.jpg'])
     expect(found?.imageFiles).toBe(2)
   })
+
+  it('and what is neither name nor address is told', async () => {
+    const found = await imagesWith({})
+    const problem = 'needs an address that begins with http:// or https://'
+    expect(found?.unread).toEqual([{ field: 'An entry of Images', value: '../c.jpg', problem }])
+  })
 })

@@ -22,6 +22,11 @@ export class Unreadable {
   }
 }
 
+/** The value is cut at 200 characters. */
+export function problemOf(field: string, { value, problem }: Unreadable): Problem {
+  return { field, value: value.slice(0, 200).toWellFormed(), problem }
+}
+
 /** The listing being made of one record. */
 export interface Making {
   listing: Partial<Listing>

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { RecordNode } from '../../format/format.ts'
 import { pathSchema } from '../rule-keys.ts'
 import { saysNothing, wordKey } from '../vocabulary.ts'
-import { RuleError } from './converter.ts'
-import type { Converter } from './converter.ts'
-import { webAddress } from './text.ts'
+import { RuleError, problemOf } from './converter.ts'
+import type { Converter, Unreadable } from './converter.ts'
+import { unreadableAddress, webAddress } from './text.ts'
 
 interface ImagesKeys {
   orderBy?: string
@@ -15,7 +15,8 @@ interface ImagesKeys {
  * Image addresses in the order of the record: every path of `from`, in each node of `each`. `split` cuts a cell with a list;
  * of several separators each cuts only before an address (a comma may be part of one). `orderBy` sorts the nodes, by
  * number if both are numbers, those named in `first` first (Kyero @id, REAXML m, a…z). Names of files go behind the feed's
- * `imageBase`; without one they are left out, as the service takes addresses only, and so are duplicates.
+ * `imageBase`; without one they are left out, as the service takes addresses only, and so are duplicates. The first of
+ * what is neither is a problem of the record.
  */
 export const images: Converter<ImagesKeys> = {
   yields: 'images',
@@ -48,15 +49,19 @@ export const images: Converter<ImagesKeys> = {
     const cut = cutter(rule.split)
 
     return (node, making) => {
+      let unreadable: Unreadable | null = null
       const address = (part: string): string | null => {
         const found = webAddress(part)
-        if (found !== null || !fileName.test(part.trim())) return found
-        if (imageBase === undefined) making.imageFiles = (making.imageFiles ?? 0) + 1
-        return imageBase === undefined ? null : addressOf(part.trim(), imageBase, making.listing.MLSNumber ?? '')
+        if (found !== null) return found
+        if (!fileName.test(part.trim())) unreadable ??= unreadableAddress(part)
+        else if (imageBase === undefined) making.imageFiles = (making.imageFiles ?? 0) + 1
+        else return addressOf(part.trim(), imageBase, making.listing.MLSNumber ?? '')
+        return null
       }
       const found = ordered(node)
         .flatMap(cut)
         .flatMap((part) => (saysNothing(part.trim()) ? [] : (address(part) ?? [])))
+      if (unreadable !== null) making.unread.push(problemOf('An entry of Images', unreadable))
       return found.length === 0 ? undefined : [...new Set(found)]
     }
   },
