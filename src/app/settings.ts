@@ -166,7 +166,7 @@ export async function withSettings(
     if (!(error instanceof ServiceError || error instanceof UserError)) throw error
     const problem = error.message
     const note = `The chatbot settings could not be applied; the next run tries again: ${problem}`
-    // Also logged, as a report in JSON has no notes.
+    // Also logged, as who watches a daemon reads no reports.
     app.runtime.log.warn({ feed: feed.name, problem }, 'could not apply the chatbot settings')
     return { ...finished, report: noted(report, [note], false) }
   }
