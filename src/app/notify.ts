@@ -60,7 +60,7 @@ export function createNotifier(app: App) {
   async function told(feed: FeedConfig, { ended, isStale = false }: Occasion): Promise<void> {
     const { notify } = app.config
     const now = clock.now()
-    const { store, run, good, waiting, memory } = await known(feed, now)
+    const { store, run, good, waiting, memory, noted } = await known(feed, now)
     const lost = app.lostRun(feed.name, run)
     const isGood = ended !== undefined && lost === null && typeof good === 'number' && good >= ended.startedAt
     const beats = feed.heartbeat === null || ended === undefined ? [] : [beat(feed, feed.heartbeat, isGood)]
@@ -88,7 +88,7 @@ export function createNotifier(app: App) {
         return [place, told] as const
       }),
     )
-    await remember(feed.name, store, { good, memory: Object.fromEntries(after), isNoted: false })
+    await remember(feed.name, store, noted, { good, memory: Object.fromEntries(after), isNoted: false })
     await Promise.all(beats)
   }
 
@@ -97,26 +97,29 @@ export function createNotifier(app: App) {
     const own = remembered.get(name)
     try {
       const store = app.store()
-      const memory = own?.isNoted === false ? own.memory : (JSON.parse((await store.runs.told(name)) ?? '{}') as Memory)
+      const noted = (await store.runs.told(name)) ?? '{}'
+      const memory = own?.isNoted === false ? own.memory : (JSON.parse(noted) as Memory)
       return {
         store,
         run: await store.runs.last(name),
         good: await lastGood(store, { name, mapping }),
         waiting: (await store.holds.held(name, now)).filter(isWaiting),
         memory,
+        noted,
       }
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
-      return { store: null, run: null, good: own?.good, waiting: [], memory: own?.memory ?? {} }
+      return { store: null, run: null, good: own?.good, waiting: [], memory: own?.memory ?? {}, noted: null }
     }
   }
 
-  async function remember(feed: string, store: Store | null, now: Remembered): Promise<void> {
+  /** `noted`: what the store has of it. */
+  async function remember(feed: string, store: Store | null, noted: string | null, now: Remembered): Promise<void> {
     remembered.set(feed, now)
     if (app.config.notify.length === 0 || store === null) return
     try {
       const text = JSON.stringify(now.memory)
-      if (text !== (await store.runs.told(feed))) await store.runs.noteTold(feed, text)
+      if (text !== noted) await store.runs.noteTold(feed, text)
       now.isNoted = true
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
