@@ -109,3 +109,22 @@ test.each([
   expect(await served(renumbered, 19)).toMatchObject({ result: 'ok', counts: { create: 6, delete: 6 } })
   expect(world.numbers()).toEqual(keys(renumbered))
 })
+
+test('in a delta feed, of numbers that the feed never names again, ends with one full delivery', async () => {
+  const feed = { source: server.url, volatile: { refresh: '365d' } }
+  world.configure({ north: { ...feed, delivery: 'delta' } })
+  await served(right, 11)
+  await served(right, 12)
+  await served(
+    right.map((one) => ({ ...one, mlsNumber: `NEW-${one.mlsNumber}` })),
+    13,
+  )
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  for (let night = 14; night < 19; night++)
+    expect(await served(right, night)).toMatchObject({ result: 'held', counts: { create: 0, hold: 20 } })
+  world.configure({ north: { ...feed, delivery: 'full' } })
+  expect(await served(right, 19)).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
+  world.configure({ north: { ...feed, delivery: 'delta' } })
+  expect(await served(right, 20)).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
+  expect(world.numbers()).toEqual(keys(right))
+})
