@@ -6,6 +6,7 @@ import { emptyDelivery, fieldNames, listingAt } from '../core/listing.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
 import { fieldsOf, noCounts } from '../plan/change.ts'
 import type { ChangeKind } from '../plan/change.ts'
+import type { Remembered, Weighed } from '../plan/guard/hold.ts'
 import type { Report, ReportedChange } from '../report/report.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { keysHeldBy } from './guard.ts'
@@ -124,9 +125,18 @@ function* reportedChanges(
     }
     const rules = [...new Set(weighed.parts.flatMap((part) => part.rules))]
     const home = homeIn(workspace, change, moment)
-    const { heldSince } = remembered
+    const heldSince = heldSinceOf(remembered, weighed)
     yield { kind, cause, mlsNumber, why, fields, rules, withheld, home, held, heldSince, outcome }
   }
+}
+
+/** Since when earlier runs held what is held of it now; null: they held nothing, or something else. */
+function heldSinceOf({ heldSince, holds }: Remembered, { parts }: Weighed): number | null {
+  if (parts.length === 0) return heldSince
+  const same = holds.filter(({ part, content: noted }) =>
+    parts.some((one) => one.part === part && (noted === null || noted === one.content)),
+  )
+  return same.length === 0 ? null : Math.min(...same.map(({ since }) => since))
 }
 
 /**

@@ -3,6 +3,7 @@ import type Database from 'better-sqlite3'
 import { batches } from '../core/batches.ts'
 import { DeleteAbsent, ForgetAbsent, isUnwritten } from '../plan/change.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Planned } from '../plan/change.ts'
+import type { Beside } from '../plan/guard/guard.ts'
 import { nothingRemembered, unweighed } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { AbsenceProof } from '../plan/proof.ts'
@@ -20,6 +21,7 @@ interface ChangeRow {
   weighed: string | null
   pair: number
   heldBeside: string | null
+  refusedBeside: number
   result: Outcome['result'] | null
   error: string | null
 }
@@ -58,7 +60,8 @@ export function createPlan(
   /** The rows that `where` selects, in plan order. They may be written meanwhile. */
   function walk(where: string, ...values: string[]): Generator<ChangeRow> {
     const page = database.prepare<(string | number)[], ChangeRow>(
-      `SELECT seq, key, change, remembered, weighed, pair, ${heldBeside} AS heldBeside, result, error
+      `SELECT seq, key, change, remembered, weighed, pair, ${heldBeside} AS heldBeside,
+        ${refusedBeside} AS refusedBeside, result, error
       FROM change WHERE ${where} AND seq > ? ORDER BY seq LIMIT ${pageRows}`,
     )
     return paged<ChangeRow>(pageRows, (last) => page.all(...values, last?.seq ?? 0))
@@ -152,7 +155,13 @@ export function createPlan(
         for (const row of walk(turned[which])) {
           const { seq, change } = stored(row)
           if (change.kind === 'hold') continue
-          const beside = { remembered: memoryOf(row), pair: pairs[row.pair], heldBeside: row.heldBeside }
+          const { pair: kind, heldBeside, refusedBeside } = row
+          const beside: Beside = {
+            remembered: memoryOf(row),
+            pair: pairs[kind],
+            heldBeside,
+            ...(refusedBeside === 1 && { isRefusedBeside: true }),
+          }
           const turnedTo = give(change, beside)
           if (turnedTo !== null) yield { seq, change: turnedTo.change, weighed: turnedTo.weighed }
         }
@@ -220,6 +229,9 @@ const onlyPairs = `SELECT gone.seq AS place, gone.key AS gone, comes.seq, comes.
     AND (SELECT count(*) FROM change AS one WHERE one.home = gone.home AND one.pair = 1) = 2 ORDER BY gone.seq LIMIT ${pageRows}`
 const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.change ->> '$.why') FROM change AS other
   WHERE other.home = change.home AND other.kind IN ('hold', 'reject') AND other.pair > 0 LIMIT 1) END`
+const refusedBeside = `pair = 1 AND EXISTS (SELECT 1 FROM change AS other, json_each(other.remembered, '$.holds') AS hold
+  WHERE other.home = change.home AND other.pair = 1 AND other.seq <> change.seq
+    AND hold.value ->> '$.part' = 'delete' AND hold.value ->> '$.decision' = 'refused')`
 
 /**
  * Pairs what leaves a home with what comes to it, the first with the first and so on. The order: first what can be carried out, then

@@ -401,6 +401,22 @@ describe('facts', () => {
     expect(of(report, 'update')).toEqual(keys([sales[19]]))
   })
 
+  test('of listings whose deletes were held are said to be held since their own start', async () => {
+    await loaded()
+    heldDeletes(await night(sixGone), 6, 'limits.share')
+    const sold = all.map((one, index) => (index < 6 ? { ...one, status: 'Sold' } : one))
+    const hoursHeld = (report: ReadReport): Set<number | null> =>
+      new Set(
+        report.changes
+          .filter(({ kind }) => kind === 'hold')
+          .map(({ heldSince }) => heldSince && Math.round((world.clock.now() - heldSince) / hour)),
+      )
+    expect(hoursHeld(await night(sold))).toEqual(new Set([null]))
+    expect(hoursHeld(await night(sold))).toEqual(new Set([24]))
+    expect(hoursHeld(await night(sixGone))).toEqual(new Set([null]))
+    expect(hoursHeld(await night(sixGone))).toEqual(new Set([24]))
+  })
+
   test('what a price means stays with one that is held: no home is for rent at the price of its sale', async () => {
     await loaded()
     const forRent = (rent: number) => ({ ...all[0], rental: true, status: 'For Rent', price: rent })

@@ -1,6 +1,6 @@
 /** What a person refused stays so, whatever one wrong delivery says in between. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { homes, zillowFeed } from '../support/homes.ts'
+import { homes, keys, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import { startFeedServer } from './feed-server.ts'
@@ -83,4 +83,48 @@ test('stays and is told for as long as an older delivery comes, which is asked f
       notes: [expect.stringMatching(/^6 held by earlier runs stay held/)],
     })
   expect(await served(right, 14)).toMatchObject({ result: 'ok', notes: [] })
+})
+
+test.each([
+  ['taken back', ['--revoke']],
+  ['approved', []],
+])('holds the home under its other number, too, and tells no time, until it is %s', async (_, decision) => {
+  await served(right, 11)
+  await served(right, 12)
+  await served(right.slice(6), 13)
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  // The homes were there all the time, under other numbers.
+  const renumbered = right.map((one, i) => (i < 6 ? { ...one, mlsNumber: `NEW-${one.mlsNumber}` } : one))
+  for (let night = 14; night < 19; night++)
+    expect(await served(renumbered, night)).toMatchObject({
+      result: 'held',
+      counts: { create: 0, delete: 0, hold: 12 },
+      notes: [
+        '6 of 20 homes came under other MLSNumbers. Held: 6 creates and 6 deletes. They wait for you, but for 6 that were refused; now: listing-sync approve north',
+      ],
+    })
+  const { stdout } = await world.executed('status', 'north')
+  expect(stdout).not.toContain('by themselves')
+  await world.executed('approve', 'north', ...decision, '--yes')
+  expect(await served(renumbered, 19)).toMatchObject({ result: 'ok', counts: { create: 6, delete: 6 } })
+  expect(world.numbers()).toEqual(keys(renumbered))
+})
+
+test('in a delta feed, of numbers that the feed never names again, ends with one full delivery', async () => {
+  const feed = { source: server.url, volatile: { refresh: '365d' } }
+  world.configure({ north: { ...feed, delivery: 'delta' } })
+  await served(right, 11)
+  await served(right, 12)
+  await served(
+    right.map((one) => ({ ...one, mlsNumber: `NEW-${one.mlsNumber}` })),
+    13,
+  )
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  for (let night = 14; night < 19; night++)
+    expect(await served(right, night)).toMatchObject({ result: 'held', counts: { create: 0, hold: 20 } })
+  world.configure({ north: { ...feed, delivery: 'full' } })
+  expect(await served(right, 19)).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
+  world.configure({ north: { ...feed, delivery: 'delta' } })
+  expect(await served(right, 20)).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
+  expect(world.numbers()).toEqual(keys(right))
 })

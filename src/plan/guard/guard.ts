@@ -40,12 +40,14 @@ export interface Beside {
   readonly pair: Pair | null
   /** If the other half of the pair is held: its MLSNumber and why. This one is then held, too, whatever was let go of it. */
   readonly heldBeside: string | null
+  /** A person refused the delete of the other half. Then no clock lets this one go either. */
+  readonly isRefusedBeside?: boolean
 }
 
 /** Decides what of an action is held, by the accidents found and by earlier holds. null: it goes as planned, with nothing to note. */
 export function judge(
   action: Action,
-  { remembered, pair, heldBeside }: Beside,
+  { remembered, pair, heldBeside, isRefusedBeside = false }: Beside,
   trips: readonly Trip[],
   policy: Policy,
 ): Verdict | null {
@@ -76,7 +78,8 @@ export function judge(
   }
   const byRule = new Set(heldBy.map(partFor))
   const held = new Set([...byRule, ...heldParts.filter((part) => isWaiting(part) || standing(part).is === 'refused')])
-  const isAsking = heldBy.some(({ ends }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
+  const isAsking =
+    isRefusedBeside || heldBy.some(({ ends }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
   const waiting = [...held].filter((part) => !byRule.has(part) && isWaiting(part))
   const labels = new Set(heldBy.map(({ label }) => label))
   // While a person is asked, none of these has a time to tell.
@@ -109,7 +112,7 @@ export function judge(
     // What the feed has confirmed stays a hold of the feed, although under other keys the rule `chatbot` alone still holds it.
     const isOfFeed = is === 'confirmed' && record!.ends === 'confirmed' && by[0]?.ends === 'listed again'
     const ends = isOfFeed || by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
-    return { part, content, rules: [...new Set(by.map(({ name }) => name))], ends }
+    return { part, content, rules: [...new Set(by.map(({ name }) => name))], ends: isRefusedBeside ? 'never' : ends }
   })
   const change = withheld(action, parts, [...labels].join(', '), heldBeside)
   const withEnd = (trip: Trip): HeldBy => {
