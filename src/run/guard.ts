@@ -64,6 +64,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const { delivery, listed, settings, others, isDoubtful } = plan
   const { summary } = delivery
   const { limits } = feed.plan
+  const saysOnce = delivery.mode === 'delta'
   // After the loss of a store it is no first load: the lost store had loaded the chatbot.
   const isFirstLoad = past.isFirstLoad && settings.lostUntil === null
   const seen = seenIn(feed, past, plan, isFirstLoad)
@@ -119,7 +120,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
       goes: isWhole || stillHeld === 0 ? goes && limits.confirm !== null : null,
       others: counted.others,
     },
-    letGo: (verb) => [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about)),
+    letGo: (verb) =>
+      [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about, saysOnce)),
     conflicts: counted.conflicts + plan.untold.nameless + (isIncomplete ? 1 : 0) + (others.rival === null ? 0 : 1),
     counts,
     digest,
@@ -142,7 +144,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     createsNothing: others.rival !== null,
     takesOffCopies: settings.deletes,
     isFirstLoad,
-    saysOnce: delivery.mode === 'delta',
+    saysOnce,
     forms: past.forms,
     listed,
     deleteBatch: past.deleteBatch,

@@ -88,18 +88,23 @@ export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>
 
 export type LetGoVerb = 'would be carried out' | 'are being carried out' | 'were carried out'
 
-/** `since`: when the first of them was held, in milliseconds. `ends`: what let them go; `never`: no rule asks for them any more. */
+/**
+ * `since`: when the first of them was held, in milliseconds. `ends`: what let them go; `never`: no rule asks for them any more.
+ * `saysOnce`: of a delta feed, whose later deliveries need not have named them.
+ */
 export function letGoSentence(
   counts: Held['counts'],
   since: number,
   ends: Ends,
   verb: LetGoVerb,
-  about: About,
+  { timezone, confirm }: About,
+  saysOnce: boolean,
 ): string {
   const did = total(counts) === 1 ? verb.replace('were', 'was').replace('are', 'is') : verb
-  const day = minuteIn(about.timezone, since).split(' ').slice(0, 3).join(' ')
-  const who =
-    ends === 'listed again' ? 'another complete list' : `every delivery for ${spanInWords(about.confirm ?? 0)}`
-  const why = ends === 'never' ? 'no rule holds this any more' : `${who} said the same`
+  const day = minuteIn(timezone, since).split(' ').slice(0, 3).join(' ')
+  const span = spanInWords(confirm ?? 0)
+  const byFeed = saysOnce ? `no delivery for ${span} said otherwise` : `every delivery for ${span} said the same`
+  const byList = 'another complete list said the same'
+  const why = { never: 'no rule holds this any more', 'listed again': byList, confirmed: byFeed }[ends]
   return `${countsInWords(counts)} held since ${day} ${did}: ${why}`
 }

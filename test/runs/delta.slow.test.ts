@@ -83,7 +83,14 @@ describe('what the guard holds of a delta', () => {
         'What earlier deliveries said of 6 MLSNumbers was not carried out yet, and is planned again with this one',
       )
     }
-    expect(await delta([], 3 * hour)).toMatchObject({ result: 'ok', counts: { update: 6 } })
+    expect(await delta([], 3 * hour)).toMatchObject({
+      result: 'ok',
+      counts: { update: 6 },
+      notes: [
+        expect.stringMatching(/^What earlier deliveries said of 6 /),
+        expect.stringMatching(/^6 updates held since .* were carried out: no delivery for 72 hours said otherwise$/),
+      ],
+    })
     expect(priceOf(six[0])).toBe(six[0].price * 10)
     await isDone()
   })
