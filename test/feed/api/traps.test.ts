@@ -20,6 +20,21 @@ function filled(bench: Bench, count: number, same: boolean): Bench {
   return bench
 }
 
+/** Has the API answer otherwise. */
+function answering(bench: Bench, change: (body: string, url: URL) => string): void {
+  const { vendor } = bench.settings
+  const exchange = exchangeOf(bench.world, bench.time)
+  bench.gate = new Gate(bench.settings, {
+    exchange: async (asked, signal) => {
+      const answer = await exchange(asked, signal)
+      return { ...answer, body: change(answer.body, asked.url) }
+    },
+    clock: bench.time,
+    allowance: new Allowance(vendorOf(vendor).limits, bench.time),
+    learn: () => undefined,
+  })
+}
+
 test.each(profileNames)('%s: records of one timestamp are all read, whatever the size of a page', async (vendor) => {
   for (const top of [1, 2, 3, 7, 12, 13]) {
     const bench = filled(new Bench(vendor), 12, true)
@@ -480,16 +495,9 @@ test('Spark: a change that its cache shows late is found all the same', async ()
 
 test('a server that answers in another order than it was asked for is named', async () => {
   const bench = filled(new Bench('generic'), 5, false)
-  const exchange = exchangeOf(bench.world, bench.time)
-  bench.gate = new Gate(bench.settings, {
-    exchange: async (asked, signal) => {
-      const answer = await exchange(asked, signal)
-      const page = JSON.parse(answer.body) as { value?: unknown[] }
-      return { ...answer, body: JSON.stringify({ ...page, value: page.value?.toReversed() }) }
-    },
-    clock: bench.time,
-    allowance: new Allowance(vendorOf('generic').limits, bench.time),
-    learn: () => undefined,
+  answering(bench, (body) => {
+    const page = JSON.parse(body) as { value?: unknown[] }
+    return JSON.stringify({ ...page, value: page.value?.toReversed() })
   })
   expect((await bench.run()).reasons.join()).toContain('does not answer in the order of ModificationTimestamp')
 })
@@ -511,4 +519,11 @@ test('MLS Grid: a record that changes while those of its timestamp are read move
   expect((await bench.run()).result?.walk).toBeNull()
   const prices = [...(await bench.kept()).values()].map(({ ListPrice }) => ListPrice)
   expect(prices.filter((price) => price === 1)).toHaveLength(8)
+})
+
+test('a picture that is null is none', async () => {
+  const bench = filled(new Bench('bridge'), 1, false)
+  bench.world.putMedia('ACT100', [null as never, { Order: 1, MediaURL: 'https://images.example.com/a.jpg' }])
+  expect((await bench.run()).reasons).toEqual([])
+  expect((await bench.kept()).get('ACT100')!.Media).toMatchObject([{ MediaURL: 'https://images.example.com/a.jpg' }])
 })
