@@ -20,14 +20,16 @@ function filled(bench: Bench, count: number, same: boolean): Bench {
   return bench
 }
 
-/** Has the API answer otherwise. */
+/** Has the API answer a question for records otherwise. */
 function answering(bench: Bench, change: (body: string, url: URL) => string): void {
   const { vendor } = bench.settings
   const exchange = exchangeOf(bench.world, bench.time)
   bench.gate = new Gate(bench.settings, {
     exchange: async (asked, signal) => {
       const answer = await exchange(asked, signal)
-      return { ...answer, body: change(answer.body, asked.url) }
+      if (asked.method === 'POST') return answer
+      const body = change(answer.body, asked.url)
+      return body === answer.body ? answer : { ...answer, status: 200, body }
     },
     clock: bench.time,
     allowance: new Allowance(vendorOf(vendor).limits, bench.time),
@@ -526,4 +528,11 @@ test('a picture that is null is none', async () => {
   bench.world.putMedia('ACT100', [null as never, { Order: 1, MediaURL: 'https://images.example.com/a.jpg' }])
   expect((await bench.run()).reasons).toEqual([])
   expect((await bench.kept()).get('ACT100')!.Media).toMatchObject([{ MediaURL: 'https://images.example.com/a.jpg' }])
+})
+
+test('an answer that begins with a byte order mark is read', async () => {
+  const bench = filled(new Bench('trestle'), 5, false)
+  answering(bench, (body) => `\ufeff${body}`)
+  expect((await bench.run()).reasons).toEqual([])
+  expect((await bench.kept()).size).toBe(5)
 })
