@@ -536,3 +536,18 @@ test('an answer that begins with a byte order mark is read', async () => {
   expect((await bench.run()).reasons).toEqual([])
   expect((await bench.kept()).size).toBe(5)
 })
+
+test('a record that is dated in the future does not hide the changes before it', async () => {
+  const bench = filled(new Bench('generic'), 5, false)
+  bench.world.records.set('ACT102', {
+    ...bench.world.records.get('ACT102')!,
+    ModificationTimestamp: '9999-12-31T00:00:00.000Z',
+  })
+  // The second run walks all keys for the first time that counts; the third one reads changes alone.
+  for (let run = 0; run < 2; run++) await bench.run()
+  bench.time.pass(300_000)
+  bench.world.put('ACT103', { ListPrice: 33 })
+  bench.time.pass(1000)
+  expect((await bench.run()).result?.walk).toBeNull()
+  expect((await bench.kept()).get('ACT103')).toMatchObject({ ListPrice: 33 })
+})
