@@ -248,7 +248,8 @@ function parsed(body: string): unknown {
 /** The JSON of a body; undefined: it is none. */
 function jsonIn(body: string): unknown {
   try {
-    return JSON.parse(body)
+    // Some servers begin with a byte order mark, which JSON does not have.
+    return JSON.parse(body.replace(/^\ufeff/, ''))
   } catch {
     return undefined
   }

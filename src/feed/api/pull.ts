@@ -4,7 +4,7 @@
  * the edge of a page. Records that are read twice are dropped.
  */
 import { FeedError } from '../../core/errors.ts'
-import { compareStamps, quoted } from './query.ts'
+import { compareStamps, nextStamp, quoted } from './query.ts'
 import type { Api, Row, RowPage } from './query.ts'
 
 /** How often records with one timestamp are read anew, if some of them change while they are read by links. */
@@ -48,11 +48,7 @@ async function* once(
   let page = await api.ask(at === null ? query() : query(`${stamp} ge ${at}`))
   for (;;) {
     const { rows, next } = page
-    if (rows.length === 0) {
-      if (next === null) return
-      page = await api.ask(next)
-      continue
-    }
+    if (rows.length === 0) return
     assertOrder(api, rows, stamp, at)
     for (const row of rows) if (stampOf(row, stamp) !== tied.at && tied.keys.has(row.key)) read.moved = tied.at
     yield rows
@@ -64,10 +60,22 @@ async function* once(
       at = reached
       page = await api.ask(query(`${stamp} ge ${at}`))
     } else if (orders) {
-      yield* tie(api, at, last.key, conditions, stamp)
+      yield* tie(api, [...conditions, `${stamp} eq ${at}`], last.key)
       page = await api.ask(query(`${stamp} gt ${at}`))
+      if (page.rows.length > 0 && compareStamps(stampOf(page.rows[0], stamp), at) <= 0) {
+        // The server keeps finer timestamps than it shows, and compares those.
+        const next = nextStamp(at)
+        yield* tie(api, [...conditions, `${stamp} ge ${at}`, `${stamp} lt ${next}`], null)
+        at = next
+        page = await api.ask(query(`${stamp} ge ${at}`))
+      }
     } else {
       if (tied.at !== at) tied.keys.clear()
+      // Links that lead back to what was read would go on without end.
+      else if (rows.every(({ key }) => tied.keys.has(key))) {
+        read.moved = at
+        return
+      }
       tied.at = at
       for (const { key } of rows) tied.keys.add(key)
       if (next === null) return
@@ -76,19 +84,17 @@ async function* once(
   }
 }
 
-/** All records of one timestamp behind a key. */
-async function* tie(
-  api: Api,
-  at: string,
-  after: string,
-  conditions: readonly string[],
-  stamp: string,
-): AsyncGenerator<readonly Row[]> {
+/** All records of one timestamp, which `conditions` ask for, behind a key; null: from the first on. */
+async function* tie(api: Api, conditions: readonly string[], after: string | null): AsyncGenerator<readonly Row[]> {
+  const keys = new Set<string>()
   for (let key = after; ;) {
-    const filter = [...conditions, `${stamp} eq ${at}`, `ListingKey gt ${quoted(key)}`]
-    let page: RowPage = await api.ask(api.url({ filter, what: 'records', order: ['ListingKey'] }))
-    while (page.rows.length === 0 && page.next !== null) page = await api.ask(page.next)
-    if (page.rows.length > 0) yield page.rows
+    const filter = [...conditions, ...(key === null ? [] : [`ListingKey gt ${quoted(key)}`])]
+    const page: RowPage = await api.ask(api.url({ filter, what: 'records', order: ['ListingKey'] }))
+    if (page.rows.length === 0) return
+    // Or the same rows would come for ever.
+    if (page.rows.every((row) => keys.has(row.key))) throw outOfOrder(api, 'ListingKey')
+    for (const row of page.rows) keys.add(row.key)
+    yield page.rows
     if (page.next === null && page.rows.length < api.top.records) return
     key = page.rows[page.rows.length - 1].key
   }
@@ -105,10 +111,13 @@ function assertOrder(api: Api, rows: readonly Row[], field: string, at: string |
   let before = at
   for (const row of rows) {
     const stamp = stampOf(row, field)
-    if (before !== null && compareStamps(stamp, before) < 0)
-      throw new FeedError(
-        `${api.gate.root.host} does not answer in the order of ${field} that it was asked for: check vendor`,
-      )
+    if (before !== null && compareStamps(stamp, before) < 0) throw outOfOrder(api, field)
     before = stamp
   }
+}
+
+function outOfOrder(api: Api, field: string): FeedError {
+  return new FeedError(
+    `${api.gate.root.host} does not answer in the order of ${field} that it was asked for: check vendor`,
+  )
 }

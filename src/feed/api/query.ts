@@ -26,6 +26,9 @@ export interface Query {
   top?: number
 }
 
+/** Most pages in a row without a record. Some servers leave out what a licence lacks only once they have cut the pages. */
+const mostEmpty = 1000
+
 export class Api {
   readonly settings: ResoSettings
   readonly vendor: Vendor
@@ -70,16 +73,23 @@ export class Api {
     return url
   }
 
+  /** A page with rows, or the last one: an empty page with a link is no end. */
   async ask(url: URL): Promise<RowPage> {
-    const { value, ...page } = await this.gate.page(url, this.signal)
-    return { ...page, rows: value.map((record) => this.#row(record)) }
+    let page = await this.gate.page(url, this.signal)
+    for (let empty = 0; page.value.length === 0 && page.next !== null;) {
+      if (++empty === mostEmpty)
+        throw new FeedError(
+          `${nameOf(url)} gives ${mostEmpty.toLocaleString('en-US')} pages in a row without a record, each with a link to another: the list would have no end`,
+        )
+      page = await this.gate.page(page.next, this.signal)
+    }
+    const { value, ...rest } = page
+    return { ...rest, rows: value.map((record) => this.#row(record)) }
   }
 
   /** The record with this key or ListingId; null: the source does not have it. */
   async one(id: string): Promise<Row | null> {
-    let { rows, next } = await this.ask(this.url({ filter: [`${this.vendor.asks} eq ${quoted(id)}`], what: 'records' }))
-    // An empty page with a link does not mean that there is none.
-    while (rows.length === 0 && next !== null) ({ rows, next } = await this.ask(next))
+    const { rows } = await this.ask(this.url({ filter: [`${this.vendor.asks} eq ${quoted(id)}`], what: 'records' }))
     return rows.find(({ key, record }) => key === id || record[this.vendor.asks] === id) ?? null
   }
 
@@ -133,4 +143,12 @@ export function comparable(stamp: string): string | null {
 export function compareStamps(a: string, b: string): number {
   const [one, other] = [comparable(a) ?? '', comparable(b) ?? '']
   return one < other ? -1 : Number(one > other)
+}
+
+/** The next timestamp with as many digits. */
+export function nextStamp(stamp: string): string {
+  const [, seconds, fraction = '', zone = 'Z'] = instant.exec(stamp)!
+  const [carry, ...digits] = String(BigInt(`1${fraction}`) + 1n)
+  const whole = carry === '1' ? seconds : new Date(Date.parse(`${seconds}Z`) + 1000).toISOString().slice(0, 19)
+  return `${whole}${fraction === '' ? '' : `.${digits.join('')}`}${zone}`
 }

@@ -19,9 +19,10 @@ export function kept({ key, stamp, record }: Row, vendor: Vendor): KeptRecord {
   const fields = withoutProtocol(record) as Fields
   if (vendor.noPictures !== null) delete fields.Media
   if (Array.isArray(fields.Media)) {
-    const lasting = (fields.Media as Fields[]).flatMap((one) => {
-      const { MediaURL: address } = one
-      return typeof address === 'string' && !signed.test(address) ? [one] : []
+    // Some servers send null in place of a picture that was taken off.
+    const lasting = (fields.Media as (Fields | null)[]).flatMap((one) => {
+      const address = one?.MediaURL
+      return one !== null && typeof address === 'string' && !signed.test(address) ? [one] : []
     })
     fields.Media = lasting.toSorted((a, b) => place(a) - place(b))
   }

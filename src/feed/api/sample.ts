@@ -22,8 +22,7 @@ export async function sampleOf(settings: ResoSettings, gate: Gate, signal: Abort
   const api = new Api(settings, gate, signal)
   const { vendor } = api
   const filter = vendor.visible === null ? [] : [`${vendor.visible} eq true`]
-  let page = await api.ask(api.url({ filter, what: 'records', order: [vendor.stamp, 'ListingKey'] }))
-  while (page.rows.length === 0 && page.next !== null) page = await api.ask(page.next)
+  const page = await api.ask(api.url({ filter, what: 'records', order: [vendor.stamp, 'ListingKey'] }))
   const isAll = page.next === null && page.rows.length < api.top.records
   const all = vendor.counts ? await api.count() : isAll ? page.rows.length : null
   const lines = page.rows.map((row) => `${unpacked(kept(row, vendor)).toString()}\n`)

@@ -145,14 +145,17 @@ export async function refresh(
     for await (const rows of changesSince(api, since, [], field)) await keep(rows, progress)
   }
 
-  /** The progress with the greatest timestamp received, also of records that are not kept. */
+  /**
+   * The progress with the greatest timestamp received, also of records that are not kept. Never beyond now: behind one of a record
+   * that is dated in the future, all other changes would be passed over.
+   */
   function moved(rows: readonly Row[]): SourceProgress {
     const { watermark } = progress
     const greatest = rows.reduce<string | null>(
       (most, { stamp }) => (most === null || compareStamps(stamp, most) > 0 ? stamp : most),
       watermark,
     )
-    return { ...progress, watermark: greatest }
+    return { ...progress, watermark: earlier(greatest, clock.now()) }
   }
 
   function lessOverlap(watermark: string | null): string | null {

@@ -51,12 +51,14 @@ async function once(api: Api): Promise<Walked> {
   const first = api.url({ filter: [], ...ordered }, walk === 'order' ? 'Property' : walk.resource)
   for (let page: RowPage = await api.ask(first); ;) {
     const { rows, next } = page
+    const known = keys.size
     take(rows)
     const isFull = rows.length >= api.top.keys
-    if (rows.length === 0 && next === null) break
+    // Pages that bring nothing new could go on without end. The keys that came twice keep such a walk from proving anything.
+    if (keys.size === known) break
     // By links, only the last page has none, full or not. By key, another page may follow a full one.
     if (next === null && (walk !== 'order' || !isFull)) break
-    if (walk !== 'order' || rows.length === 0) page = await api.ask(next!)
+    if (walk !== 'order') page = await api.ask(next!)
     else {
       const after = rows[rows.length - 1].key
       page = await api.ask(api.url({ filter: [`ListingKey gt ${quoted(after)}`], ...ordered }))

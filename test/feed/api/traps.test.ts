@@ -1,7 +1,7 @@
 /** What an API does to its readers, one trap a test; histories.test.ts has them all at once. */
 import { expect, test } from 'vitest'
 import { Gone, WholeWalk } from '../../../src/feed/api/proof.ts'
-import { compareStamps } from '../../../src/feed/api/query.ts'
+import { compareStamps, nextStamp } from '../../../src/feed/api/query.ts'
 import { kept, unpacked } from '../../../src/feed/api/record.ts'
 import { resoProblems, resoSchema } from '../../../src/feed/api/settings.ts'
 import { vendorOf } from '../../../src/feed/api/vendors.ts'
@@ -9,7 +9,7 @@ import { profileNames } from '../../../src/stand-in/reso/profiles.ts'
 import type { ProfileName } from '../../../src/stand-in/reso/profiles.ts'
 import type { ResoFault } from '../../../src/stand-in/reso/world.ts'
 import { Allowance, Gate } from '../../../src/feed/api/gate.ts'
-import { Bench, exchangeOf, secret, settingsFor } from './world.ts'
+import { Bench, emptyMirror, exchangeOf, secret, settingsFor } from './world.ts'
 
 function filled(bench: Bench, count: number, same: boolean): Bench {
   for (let n = 0; n < count; n++) {
@@ -18,6 +18,23 @@ function filled(bench: Bench, count: number, same: boolean): Bench {
   }
   bench.time.pass(1000)
   return bench
+}
+
+/** Has the API answer a question for records otherwise. */
+function answering(bench: Bench, change: (body: string, url: URL) => string): void {
+  const { vendor } = bench.settings
+  const exchange = exchangeOf(bench.world, bench.time)
+  bench.gate = new Gate(bench.settings, {
+    exchange: async (asked, signal) => {
+      const answer = await exchange(asked, signal)
+      if (asked.method === 'POST') return answer
+      const body = change(answer.body, asked.url)
+      return body === answer.body ? answer : { ...answer, status: 200, body }
+    },
+    clock: bench.time,
+    allowance: new Allowance(vendorOf(vendor).limits, bench.time),
+    learn: () => undefined,
+  })
 }
 
 test.each(profileNames)('%s: records of one timestamp are all read, whatever the size of a page', async (vendor) => {
@@ -161,6 +178,13 @@ test('timestamps are compared with every digit they came with, in any zone', () 
   expect(compareStamps('2026-11-01T00:00:00.12Z', '2026-11-01T00:00:00.120Z')).toBe(0)
   expect(compareStamps('2026-11-01T00:00:00-05:00', '2026-11-01T04:59:59Z')).toBe(1)
 })
+
+test.each([
+  ['2026-11-01T00:00:00Z', '2026-11-01T00:00:01Z'],
+  ['2026-12-31T23:59:59.9990-05:00', '2026-12-31T23:59:59.9991-05:00'],
+  ['2026-12-31T23:59:59.99Z', '2027-01-01T00:00:00.00Z'],
+  ['2026-11-01T00:00:00.009', '2026-11-01T00:00:00.010Z'],
+])('behind %s comes %s', (stamp, next) => expect(nextStamp(stamp)).toBe(next))
 
 test('an empty page with a link is not the end of the changes', async () => {
   let isEmptied = false
@@ -480,16 +504,9 @@ test('Spark: a change that its cache shows late is found all the same', async ()
 
 test('a server that answers in another order than it was asked for is named', async () => {
   const bench = filled(new Bench('generic'), 5, false)
-  const exchange = exchangeOf(bench.world, bench.time)
-  bench.gate = new Gate(bench.settings, {
-    exchange: async (asked, signal) => {
-      const answer = await exchange(asked, signal)
-      const page = JSON.parse(answer.body) as { value?: unknown[] }
-      return { ...answer, body: JSON.stringify({ ...page, value: page.value?.toReversed() }) }
-    },
-    clock: bench.time,
-    allowance: new Allowance(vendorOf('generic').limits, bench.time),
-    learn: () => undefined,
+  answering(bench, (body) => {
+    const page = JSON.parse(body) as { value?: unknown[] }
+    return JSON.stringify({ ...page, value: page.value?.toReversed() })
   })
   expect((await bench.run()).reasons.join()).toContain('does not answer in the order of ModificationTimestamp')
 })
@@ -512,3 +529,78 @@ test('MLS Grid: a record that changes while those of its timestamp are read move
   const prices = [...(await bench.kept()).values()].map(({ ListPrice }) => ListPrice)
   expect(prices.filter((price) => price === 1)).toHaveLength(8)
 })
+
+test('a picture that is null is none', async () => {
+  const bench = filled(new Bench('bridge'), 1, false)
+  bench.world.putMedia('ACT100', [null as never, { Order: 1, MediaURL: 'https://images.example.com/a.jpg' }])
+  expect((await bench.run()).reasons).toEqual([])
+  expect((await bench.kept()).get('ACT100')!.Media).toMatchObject([{ MediaURL: 'https://images.example.com/a.jpg' }])
+})
+
+test('an answer that begins with a byte order mark is read', async () => {
+  const bench = filled(new Bench('trestle'), 5, false)
+  answering(bench, (body) => `\ufeff${body}`)
+  expect((await bench.run()).reasons).toEqual([])
+  expect((await bench.kept()).size).toBe(5)
+})
+
+test('a record that is dated in the future does not hide the changes before it', async () => {
+  const bench = filled(new Bench('generic'), 5, false)
+  bench.world.records.set('ACT102', {
+    ...bench.world.records.get('ACT102')!,
+    ModificationTimestamp: '9999-12-31T00:00:00.000Z',
+  })
+  // The second run walks all keys for the first time that counts; the third one reads changes alone.
+  for (let run = 0; run < 2; run++) await bench.run()
+  bench.time.pass(300_000)
+  bench.world.put('ACT103', { ListPrice: 33 })
+  bench.time.pass(1000)
+  expect((await bench.run()).result?.walk).toBeNull()
+  expect((await bench.kept()).get('ACT103')).toMatchObject({ ListPrice: 33 })
+})
+
+/** An API whose pages of keys, or of one timestamp, go round in a circle, and what comes of it. */
+const circles: [string, ProfileName, (url: URL) => boolean, RegExp][] = [
+  ['keys by their order', 'generic', (url) => /select=/.test(url.search), /came more than once/],
+  ['keys by links', 'bridge', (url) => /replication/.test(url.pathname), /came more than once/],
+  ['records of one timestamp', 'generic', (url) => /%20eq%20/.test(url.search), /in the order of ListingKey/],
+  ['records of one timestamp by links', 'mlsgrid', (url) => /skip/.test(url.search), /change faster than they can/],
+]
+test.each(circles)('%s that begin anew on each page have an end', async (_, vendor, isCircle, reason) => {
+  const bench = filled(new Bench(vendor), 9, true)
+  bench.top = 3
+  const pages: unknown[] = []
+  answering(bench, (body, url) => {
+    if (/count=true/.test(url.search) || !isCircle(url)) return body
+    const link = new URL(url)
+    link.searchParams.set('n', String(bench.world.asked.length))
+    if (pages.length < 2) pages.push((JSON.parse(body) as { value: unknown }).value)
+    const value = pages[bench.world.asked.length % pages.length]
+    return JSON.stringify({ value, '@odata.nextLink': link.href })
+  })
+  expect((await bench.run()).reasons.join()).toMatch(reason)
+})
+
+test('pages without a record that lead to each other have an end', async () => {
+  const bench = filled(new Bench('generic'), 5, false)
+  answering(bench, () => JSON.stringify({ value: [], '@odata.nextLink': `Property?$skip=${bench.world.asked.length}` }))
+  expect((await bench.run()).reasons.join()).toMatch(/1,000 pages in a row without a record/)
+})
+
+test.each(['generic', 'trestle'] as const)(
+  '%s: a server that keeps finer timestamps than it shows is read to the end',
+  async (vendor) => {
+    const bench = new Bench(vendor)
+    bench.time.pass(123)
+    filled(bench, 12, true)
+    bench.time.pass(60_000)
+    bench.world.put('ACT200', { ListingId: 'ACT200' })
+    for (const top of [3, 12, 13]) {
+      bench.mirror = emptyMirror()
+      bench.top = top
+      answering(bench, (body) => body.replaceAll(/\.\d+Z"/g, 'Z"'))
+      expect((await bench.run()).reasons).toEqual([])
+      expect((await bench.kept()).size, `pages of ${top}`).toBe(13)
+    }
+  },
+)
