@@ -47,6 +47,8 @@ export interface SftpServer {
   refusal: string | null
   /** Called when a file is asked for, before it is opened. */
   onOpen: (path: string) => void
+  /** What it tells of a file, of all that it knows; some servers leave out a part. */
+  tells: (known: Known) => Partial<Known>
   close(): Promise<void>
 }
 
@@ -81,6 +83,7 @@ export async function startSftpServer(options: SftpServerOptions): Promise<SftpS
     refusal: null,
     onRead: () => null,
     onOpen: () => {},
+    tells: (known) => known,
     async close() {
       for (const connection of open) connection.end()
       await new Promise<void>((resolve) => server.close(() => resolve()))
@@ -130,6 +133,7 @@ function serve(sftp: SFTPWrapper, connection: Connection, folder: string, it: Sf
       sftp.status(request, status)
     }
   }
+  const attributesOf = (found: Stats): Known => it.tells(knownOf(found)) as Known
   sftp.on('REALPATH', (request, path) =>
     guarded(request, () => {
       const filename = realpathSync(local(path)).slice(realFolder.length) || '/'
@@ -140,7 +144,8 @@ function serve(sftp: SFTPWrapper, connection: Connection, folder: string, it: Sf
   sftp.on('LSTAT', (request, path) => guarded(request, () => sftp.attrs(request, attributesOf(lstatSync(local(path))))))
   sftp.on('OPENDIR', (request, path) =>
     guarded(request, () => {
-      const entries = ['.', '..', ...readdirSync(local(path))].map((name) => entryOf(name, `${local(path)}/${name}`))
+      const names = ['.', '..', ...readdirSync(local(path))]
+      const entries = names.map((name) => entryOf(name, `${local(path)}/${name}`, attributesOf))
       sftp.handle(request, handleOf({ entries }))
     }),
   )
@@ -184,11 +189,13 @@ function serve(sftp: SFTPWrapper, connection: Connection, folder: string, it: Sf
   })
 }
 
-function attributesOf({ mode, uid, gid, size, atimeMs, mtimeMs }: Stats) {
+type Known = ReturnType<typeof knownOf>
+
+function knownOf({ mode, uid, gid, size, atimeMs, mtimeMs }: Stats) {
   return { mode, uid, gid, size, atime: Math.floor(atimeMs / 1000), mtime: Math.floor(mtimeMs / 1000) }
 }
 
-function entryOf(filename: string, path: string): FileEntry {
+function entryOf(filename: string, path: string, attributesOf: (found: Stats) => Known): FileEntry {
   const found = lstatSync(path)
   const type = found.isDirectory() ? 'd' : found.isSymbolicLink() ? 'l' : '-'
   return {

@@ -18,6 +18,9 @@ import type { Transport } from './transport.ts'
 /** What a server says after the last entry of a folder (SSH_FX_EOF). */
 const endOfList = 1
 
+/** The bits of a mode that tell a file from a folder and others. */
+const kindOfFile = 0o170000
+
 /** How long to wait for the server to end a finished connection, in milliseconds. */
 const goodbye = 1000
 
@@ -105,14 +108,17 @@ function connectionOn(client: Client, channel: Channel, socket: Socket): Connect
         name: filename,
         size,
         // For a link this is its own time; null asks for a closer look at its target.
-        time: longname.startsWith('l') ? null : mtime * 1000,
+        time: longname.startsWith('l') ? null : timeOf(mtime * 1000),
         regular: !/^[dbcps]/.test(longname),
       }))
     },
     async look(path) {
       try {
-        const { size, modifyTime, isFile } = await withCause(client.stat(path))
-        return { path, size, time: modifyTime, regular: isFile }
+        const { mode, size, modifyTime, isFile } = await withCause(client.stat(path))
+        // The library would read on and on behind the end.
+        if (typeof size !== 'number') throw new Error('the server does not say how large the file is')
+        // Some servers leave out the kind, or the whole mode.
+        return { path, size, time: timeOf(modifyTime), regular: isFile || (mode & kindOfFile) === 0 }
       } catch (error) {
         if (codeOf(error) === 'ENOENT') return null
         throw error
@@ -121,13 +127,25 @@ function connectionOn(client: Client, channel: Channel, socket: Socket): Connect
     async download(path, target, maxBytes, transfer) {
       // Links are resolved here: the library does not follow them.
       const real = (await withCause(client.realPath(path))) || path
-      await withCause(client.fastGet(real, target, { step: stepper(transfer, maxBytes, socket) }))
+      const step = stepper(transfer, maxBytes, socket)
+      // Not by the library, which looks once more whether it is a file and wants its kind told.
+      const got = new Promise<void>((resolve, reject) => {
+        // A lost connection leaves the call without an answer.
+        socket.once('close', () => reject(new Error('the connection was lost')))
+        channel.fastGet(real, target, { step }, (error) => (error ? reject(error) : resolve()))
+      })
+      await withCause(got)
     },
     close() {
       client.end().catch(() => undefined)
       socket.unref().setTimeout(goodbye, () => socket.destroy())
     },
   }
+}
+
+/** A time of the library; null: the server does not say it. */
+function timeOf(milliseconds: number): number | null {
+  return Number.isNaN(milliseconds) ? null : milliseconds
 }
 
 /** The entries of a folder; the library would ask for more for as long as the server has some. */
@@ -177,7 +195,7 @@ const words: [RegExp, string][] = [
   [/passphrase/i, 'login.privateKey is encrypted, and login.passphrase does not open it'],
   [/privateKey/, 'login.privateKey is not a private key that can be read (OpenSSH, PEM or PuTTY)'],
   [/permission denied/i, 'the server does not let this user read it'],
-  [/no such file/i, 'the folder does not exist'],
+  [/no such file/i, 'the file or its folder does not exist, or no longer'],
 ]
 
 function explain(error: unknown, printed: (text: string) => string): string {

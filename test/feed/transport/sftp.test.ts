@@ -34,6 +34,7 @@ afterAll(async () => {
 afterEach(() => {
   server.onRead = () => null
   server.onOpen = () => {}
+  server.tells = (known) => known
   server.attempts.length = 0
 })
 
@@ -144,8 +145,35 @@ describe('which file', () => {
     put('/home/own-2.xml', 'newer at home', 2)
     expect(await receive(sftp, address('/~/own*.xml'), with_())).toMatchObject({ text: 'newer at home' })
     await expect(sftp(address('/many/z*'), with_())).rejects.toThrow(/no file matches sftp:.*\/many\/z\*$/)
-    await expect(sftp(address('/nowhere/*.xml'), with_())).rejects.toThrow(/the folder does not exist$/)
+    await expect(sftp(address('/nowhere/*.xml'), with_())).rejects.toThrow(
+      /the file or its folder does not exist, or no longer$/,
+    )
     await expect(sftp(address('/many'), with_())).rejects.toThrow(/\/many is not a regular file$/)
+  })
+})
+
+describe('a server that leaves out what others tell of a file', () => {
+  test('its kind, or its whole mode: it is one', async () => {
+    const source = put('/drop/kindless.xml', 'a feed')
+    server.tells = (known) => ({ ...known, mode: known.mode & 0o777 })
+    expect(await receive(sftp, source, with_())).toMatchObject({ text: 'a feed', proven: true })
+    server.tells = ({ size, atime, mtime }) => ({ size, atime, mtime })
+    expect(await receive(sftp, source, with_())).toMatchObject({ text: 'a feed', proven: true })
+  })
+
+  test('its time: it did not change meanwhile, and of several files none is the newest', async () => {
+    mkdirSync(join(folder, 'timeless'))
+    put('/timeless/a.xml', 'a feed', 5)
+    server.tells = ({ mode, uid, gid, size }) => ({ mode, uid, gid, size })
+    expect(await receive(sftp, address('/timeless/*.xml'), with_())).toMatchObject({ text: 'a feed', reasons: [] })
+    put('/timeless/b.xml', 'an older one', 1)
+    await expect(sftp(address('/timeless/*.xml'), with_())).rejects.toThrow(/does not say when its files changed/)
+  })
+
+  test('its size: it is not fetched, as its end would not be known', async () => {
+    const source = put('/drop/sizeless.xml', 'a feed')
+    server.tells = ({ mode, uid, gid, atime, mtime }) => ({ mode, uid, gid, atime, mtime })
+    await expect(sftp(source, with_())).rejects.toThrow(/sizeless\.xml: the server does not say how large the file is/)
   })
 })
 
@@ -166,6 +194,14 @@ describe('what happens on the way', () => {
     }
     const { reasons, proven } = await receive(sftp, source, with_())
     expect({ reasons, proven }).toEqual({ reasons: ['the file changed while it was fetched'], proven: false })
+  })
+
+  test('a file that goes before it is fetched is told as the file', async () => {
+    const source = put('/drop/goes.xml', whole)
+    server.onOpen = () => rmSync(join(folder, 'drop/goes.xml'), { force: true })
+    await expect(sftp(source, with_())).rejects.toThrow(
+      /goes\.xml: the file or its folder does not exist, or no longer$/,
+    )
   })
 
   test('a file that is cut short meanwhile is given up', async () => {
