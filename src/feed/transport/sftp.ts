@@ -130,6 +130,7 @@ function connectionOn(client: Client, channel: Channel, socket: Socket): Connect
       const step = stepper(transfer, maxBytes, socket)
       // Not by the library, which looks once more whether it is a file and wants its kind told.
       const got = new Promise<void>((resolve, reject) => {
+        // A lost connection leaves the call without an answer.
         socket.once('close', () => reject(new Error('the connection was lost')))
         channel.fastGet(real, target, { step }, (error) => (error ? reject(error) : resolve()))
       })
