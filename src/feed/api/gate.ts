@@ -284,13 +284,15 @@ function pageOf(url: URL, { headers, body }: Answered): Page {
     throw new FeedError(
       `${name} answers without a list of records (value): check the address under reso, which should have Property below it`,
     )
-  const link = rest['@odata.nextLink'] ?? linkIn(headers.link)
+  // OData 4.01 may leave out "odata.", and IEEE754Compatible writes a count as text.
+  const link = rest['@odata.nextLink'] ?? rest['@nextLink'] ?? linkIn(headers.link)
   const next = typeof link === 'string' && link !== '' ? URL.parse(link, url.href) : null
   if (typeof link === 'string' && link !== '' && next === null)
     throw new FeedError(`${name} names a next page by an address that can't be read`)
   if (next?.href === url.href) throw new FeedError(`${name} names itself as its next page: the list would have no end`)
-  const count = rest['@odata.count']
-  return { value, next, count: typeof count === 'number' ? count : null }
+  const count = rest['@odata.count'] ?? rest['@count']
+  const isNumber = typeof count === 'number' || (typeof count === 'string' && /^\d{1,15}$/.test(count))
+  return { value, next, count: isNumber ? Number(count) : null }
 }
 
 /** The address of `Link: <…>; rel="next"`. */

@@ -39,7 +39,10 @@ export class WholeWalk {
   static of({ walks, counts, changed }: Evidence): WholeWalk | { why: string } {
     if (walks.length === 0) return { why: 'no walk was made' }
     const doubled = Math.max(...walks.map((walk) => walk.doubled))
-    if (doubled > 0) return { why: `${doubled} keys came more than once, so others may have been passed over` }
+    if (doubled > 0)
+      return {
+        why: `${doubled === 1 ? '1 key' : `${doubled} keys`} came more than once, so others may have been passed over`,
+      }
     if (counts === null)
       return walks.length > 1 ? new WholeWalk(walks) : { why: 'the source does not count, and was walked only once' }
     const { keys } = walks[walks.length - 1]

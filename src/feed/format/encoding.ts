@@ -7,6 +7,9 @@ import type { ReadOptions } from './format.ts'
 /** Enough for a byte order mark and an XML declaration. */
 const headBytes = 1024
 
+/** Said by servers that do not know it. Text that is US-ASCII, as HTTP once took all of it, is the same in any encoding. */
+const tellsNothing = /^(?:binary|(?:us-)?ascii)$/i
+
 /** What the transport and the configuration say about the encoding. */
 export type EncodingHints = Pick<ReadOptions, 'encoding' | 'charset'>
 
@@ -68,7 +71,7 @@ export function declaredEncoding(head: Buffer, options: EncodingHints): { name: 
   const known = (label: string, by: string) => ({ name: encodingName(label, by), by })
   const mark = byteOrderMark(head)
   if (mark) return { name: mark, by: 'the byte order mark' }
-  if (options.charset) return known(options.charset, 'the Content-Type header')
+  if (options.charset && !tellsNothing.test(options.charset)) return known(options.charset, 'the Content-Type header')
   const wide = wideWithoutMark(head)
   if (wide) return { name: wide, by: 'its zero bytes' }
   const declaration = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']/.exec(head.toString('latin1'))

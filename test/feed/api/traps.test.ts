@@ -319,6 +319,20 @@ test('MLS Grid: six days without a reading make a walk due', async () => {
   expect((await bench.run()).result?.walk).not.toBeNull()
 })
 
+test('counts as text, and the names of OData 4.01', async () => {
+  const bench = filled(new Bench('mlsgrid'), 9, true)
+  bench.top = 3
+  answering(bench, (body) => body.replaceAll('@odata.nextLink', '@nextLink'))
+  expect((await bench.run()).reasons).toEqual([])
+  expect((await bench.kept()).size).toBe(9)
+
+  const counting = filled(new Bench('generic'), 5, false)
+  answering(counting, (body) => body.replace(/"@odata\.count":(\d+)/, '"@count":"$1"'))
+  await counting.run()
+  counting.time.pass(86_400_000)
+  expect((await counting.run()).result?.walk).not.toBeNull()
+})
+
 test('a count that is off proves nothing', async () => {
   const bench = filled(new Bench('generic', { countOff: 3 }), 5, false)
   bench.time.pass(86_400_000)

@@ -69,6 +69,13 @@ describe.each(containers)('$container', ({ container, preset, feed }) => {
     await arrives(cp1252(feed(western)), western, { preset, encoding: 'windows-1252' })
   })
 
+  test.each(['binary', 'us-ascii'])('a server that says %s says nothing', async (charset) => {
+    const xml = '<?xml version="1.0" encoding="UTF-8"?>'
+    await arrives(Buffer.from(feed(western, xml)), western, { preset, charset })
+    await arrives(Buffer.from(feed(western)), western, { preset, charset })
+    await arrives(cp1252(feed(western)), western, { preset, charset })
+  })
+
   test('UTF-8 and windows-1252 in one file that declares nothing: each record is what it can be', async () => {
     const text = feed('Tromsø')
     const last = text.lastIndexOf('Springfield')
