@@ -137,7 +137,9 @@ function decoderFor(contentEncoding: string): Decoder {
   const create = decoders.get(contentEncoding)
   if (create) return create({ chunkSize: outputBlock })
   const name = JSON.stringify(contentEncoding.slice(0, 40))
-  throw new FeedError(`the feed is sent in the encoding ${name}, which is not known`)
+  throw new FeedError(
+    `the feed is sent with Content-Encoding ${name}, which is not known; known are ${[...decoders.keys()].join(', ')}: have the server leave it out`,
+  )
 }
 
 /** Writes an archive to a file: its directory is at its end. */

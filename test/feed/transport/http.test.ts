@@ -207,7 +207,9 @@ describe('compressed bodies', () => {
       expect(part.length).toBeGreaterThan(0)
       break
     }
-    await expect(unpacked(whole, { 'content-encoding': 'rot13' })).rejects.toThrow(/encoding "rot13"/)
+    await expect(unpacked(whole, { 'content-encoding': 'rot13' })).rejects.toThrow(
+      /with Content-Encoding "rot13", which is not known; known are gzip, /,
+    )
   })
 })
 
