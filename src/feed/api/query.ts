@@ -113,7 +113,7 @@ export class Api {
     const lacking = typeof keyText === 'string' && keyText !== '' ? this.vendor.stamp : 'ListingKey'
     const named = typeof keyText === 'string' ? ` ${shorten(printable(keyText), 60)}` : ''
     throw new FeedError(
-      `a record${named} of ${this.gate.root.host} has no readable ${lacking}, which ${this.vendor.title} gives in all of them: check vendor and select`,
+      `a record${named} of ${this.gate.root.host} has no readable ${lacking}, which ${this.vendor.title} gives in all of them: check vendor and select, or leave such records out with filter (${lacking} ne null)`,
     )
   }
 }
