@@ -939,6 +939,27 @@ const live: Defence[] = [
     tests: ['test/feed/api/traps.test.ts'],
   },
   {
+    name: 'live: records without a timestamp keep nobody from reading the others',
+    file: 'src/feed/api/pull.ts',
+    from: "const undated = orders && at === null && page.rows.find((row) => row.stamp === '')",
+    to: "const undated = page.rows.find((row) => row.key === '')",
+    tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
+    name: 'live: a change of a record without a timestamp is found by a walk',
+    file: 'src/feed/api/source.ts',
+    from: "return own === undefined || stamp === '' || compareStamps(stamp, own) > 0",
+    to: 'return own === undefined || compareStamps(stamp, own) > 0',
+    tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
+    name: 'live: a record that lost its timestamp is kept as it is now',
+    file: 'src/feed/api/source.ts',
+    from: "if (before === undefined || row.stamp === '' ||",
+    to: 'if (before === undefined ||',
+    tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
     name: 'live: finer timestamps than a server shows are read',
     file: 'src/feed/api/pull.ts',
     from: 'yield* tie(api, [...conditions, `${stamp} ge ${at}`, `${stamp} lt ${next}`], null)',

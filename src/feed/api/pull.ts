@@ -1,12 +1,15 @@
 /**
  * Reads all that changed since a moment, in the order of change; without a moment that is the first load. Pages are not found by an
  * offset: each begins at the last timestamp of the one before, so that records which change or go meanwhile move no other one over
- * the edge of a page. Records that are read twice are dropped.
+ * the edge of a page. Records that are read twice are dropped. Those without a timestamp have no place in that order: a walk of all
+ * keys finds them.
  */
 import { FeedError } from '../../core/errors.ts'
-import { compareStamps, nextStamp, quoted } from './query.ts'
+import { comparable, compareStamps, nextStamp, quoted } from './query.ts'
 import type { Api, Row, RowPage } from './query.ts'
 
+/** Before the timestamp of any record. Some databases know no year 1. */
+const dawn = '1900-01-01T00:00:00Z'
 /** How often records with one timestamp are read anew, if some of them change while they are read by links. */
 const mostRereads = 5
 
@@ -46,14 +49,22 @@ async function* once(
   /** Keys of one timestamp, read by the server's links, which go by offsets. */
   const tied = { at: '', keys: new Set<string>() }
   let page = await api.ask(at === null ? query() : query(`${stamp} ge ${at}`))
+  // Records without a timestamp come first, and may fill any number of pages.
+  const undated = orders && at === null && page.rows.find((row) => row.stamp === '')
+  if (undated) {
+    page = await api.ask(query(`${stamp} ge ${dawn}`))
+    if (page.rows.length === 0) throw api.unreadable(stamp, undated.key)
+  }
   for (;;) {
-    const { rows, next } = page
-    if (rows.length === 0) return
+    const { next } = page
+    if (page.rows.length === 0) return
+    const rows = page.rows.filter((row) => comparable(stampOf(row, stamp)) !== null)
+    if (rows.length === 0) throw api.unreadable(stamp, page.rows[0].key)
     assertOrder(api, rows, stamp, at)
     for (const row of rows) if (stampOf(row, stamp) !== tied.at && tied.keys.has(row.key)) read.moved = tied.at
     yield rows
     const last = rows[rows.length - 1]
-    const isLast = next === null && rows.length < api.top.records
+    const isLast = next === null && page.rows.length < api.top.records
     if (isLast) return
     const reached = stampOf(last, stamp)
     if (at === null || compareStamps(reached, at) > 0) {

@@ -7,7 +7,7 @@ import type { ResoSettings } from './settings.ts'
 import { vendorOf } from './vendors.ts'
 import type { Vendor } from './vendors.ts'
 
-/** A record with its key and timestamp. */
+/** A record with its key and timestamp; '': it has no readable one, which sorts before all. */
 export interface Row {
   key: string
   stamp: string
@@ -108,12 +108,15 @@ export class Api {
   #row(record: Record<string, unknown>): Row {
     const { ListingKey: key, [this.vendor.stamp]: stamp } = record
     const keyText = typeof key === 'number' ? String(key) : key
-    if (typeof keyText === 'string' && keyText !== '' && typeof stamp === 'string' && comparable(stamp) !== null)
-      return { key: keyText, stamp, record }
-    const lacking = typeof keyText === 'string' && keyText !== '' ? this.vendor.stamp : 'ListingKey'
-    const named = typeof keyText === 'string' ? ` ${shorten(printable(keyText), 60)}` : ''
-    throw new FeedError(
-      `a record${named} of ${this.gate.root.host} has no readable ${lacking}, which ${this.vendor.title} gives in all of them: check vendor and select, or leave such records out with filter (${lacking} ne null)`,
+    if (typeof keyText !== 'string' || keyText === '') throw this.unreadable('ListingKey', '')
+    return { key: keyText, stamp: typeof stamp === 'string' && comparable(stamp) !== null ? stamp : '', record }
+  }
+
+  /** Says that a record, perhaps named by its key, lacks what every record of the vendor has. */
+  unreadable(field: string, key: string): FeedError {
+    const named = key === '' ? '' : ` ${shorten(printable(key), 60)}`
+    return new FeedError(
+      `a record${named} of ${this.gate.root.host} has no readable ${field}, which ${this.vendor.title} gives in all of them: check vendor and select, or leave such records out with filter (${field} ne null)`,
     )
   }
 }
@@ -139,7 +142,7 @@ export function comparable(stamp: string): string | null {
   return `${new Date(at).toISOString().slice(0, 19)}.${fraction.padEnd(12, '0')}`
 }
 
-/** The order of two timestamps that `Api` has accepted. */
+/** The order of two timestamps that `Api` has accepted, or ''. */
 export function compareStamps(a: string, b: string): number {
   const [one, other] = [comparable(a) ?? '', comparable(b) ?? '']
   return one < other ? -1 : Number(one > other)

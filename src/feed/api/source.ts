@@ -7,6 +7,7 @@ import { FeedError } from '../../core/errors.ts'
 import { shortHash } from '../../core/hash.ts'
 import type { SourceProgress } from '../../core/records.ts'
 import type { Clock } from '../../core/machine.ts'
+import { printable, shorten } from '../../core/text.ts'
 import { nameOf } from '../transport/address.ts'
 import type { Opened } from '../transport/transport.ts'
 import type { Gate } from './gate.ts'
@@ -80,8 +81,8 @@ export async function refresh(
     const fresh = new Map<string, Row>()
     for (const row of rows) {
       const before = fresh.get(row.key)?.stamp ?? known.get(row.key)
-      // A record may change twice within one timestamp.
-      if (before === undefined || compareStamps(row.stamp, before) >= 0) fresh.set(row.key, row)
+      // A record may change twice within one timestamp, or lose its own.
+      if (before === undefined || row.stamp === '' || compareStamps(row.stamp, before) >= 0) fresh.set(row.key, row)
     }
     progress = next
     await mirror.keep(
@@ -177,7 +178,7 @@ export async function refresh(
       }
     const stale = [...walk.keys].filter(([key, stamp]) => {
       const own = held.get(key)
-      return own === undefined || compareStamps(stamp, own) > 0
+      return own === undefined || stamp === '' || compareStamps(stamp, own) > 0
     })
     try {
       await fetchStale(stale)
@@ -193,21 +194,33 @@ export async function refresh(
     return walk
   }
 
-  /** Fetches records that a walk found to be missing or out of date. */
+  /** Fetches records that a walk found to be missing or out of date. Nothing else shows a change of one without a timestamp. */
   async function fetchStale(stale: readonly (readonly [key: string, stamp: string])[]): Promise<void> {
+    const { asks, stamp: field, title } = api.vendor
+    const dated = stale.filter(([, stamp]) => stamp !== '')
+    const undated = stale.filter(([, stamp]) => stamp === '')
+    const singly = [undated, dated].flatMap((some) => (asks === 'ListingKey' && some.length <= mostSingly ? some : []))
     // If the vendor can't search by key, changes are read by time, which also gives records that it showed late.
-    if (stale.length > mostSingly || (stale.length > 0 && api.vendor.asks !== 'ListingKey')) {
-      const earliest = stale.reduce(
-        (least, [, stamp]) => (compareStamps(stamp, least) < 0 ? stamp : least),
-        stale[0][1],
-      )
-      await pull(earliest)
-      return
+    if (dated.length > 0 && !singly.includes(dated[0])) {
+      const stamps = dated.map(([, stamp]) => stamp)
+      await pull(stamps.reduce((least, stamp) => (compareStamps(stamp, least) < 0 ? stamp : least)))
     }
-    for (const [key] of stale) {
+    for (const [key] of singly) {
       const row = await api.one(key)
       if (row !== null) await keep([row], progress)
     }
+    if (undated.length === 0) return
+    const why =
+      asks === 'ListingKey'
+        ? `at most ${mostSingly} are asked for one by one`
+        : `${title} can't be asked for one by its key`
+    const what = singly.includes(undated[0])
+      ? 'a change shows only in a walk of all keys (keys)'
+      : `not read, as ${why}; tell whoever runs the source`
+    const named = shorten(printable(undated[0][0]), 60)
+    notes.push(
+      `No readable ${field} in ${undated.length === 1 ? `record ${named}` : `${undated.length} records, the first of them ${named}`}: ${what}`,
+    )
   }
 
   /** The id by which a record is asked for. */

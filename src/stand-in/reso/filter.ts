@@ -75,6 +75,7 @@ const operators: Record<string, ((order: number) => boolean) | undefined> = {
 function literal(text: string): unknown {
   if (text.startsWith("'")) return text.slice(1, -1).replaceAll("''", "'")
   if (/^(true|false)$/.test(text)) return text === 'true'
+  if (text === 'null') return null
   if (/^\d{4}-\d\d-\d\dT/.test(text)) return instant(text)
   if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text)
   throw new FilterError(`${text} is no literal`)
@@ -101,7 +102,8 @@ export function sortable(text: string): string {
 
 /** Negative, 0 or positive; NaN where the two can't be compared. */
 function order(found: unknown, wanted: unknown): number {
+  if (found === null || found === undefined) return wanted === null ? 0 : NaN
   const [a, b] = wanted instanceof Instant ? [sortable(String(found)), wanted.text] : [found, wanted]
-  if (typeof a !== typeof b || a === null || a === undefined) return NaN
+  if (typeof a !== typeof b) return NaN
   return (a as string) < (b as string) ? -1 : Number((a as string) > (b as string))
 }

@@ -369,7 +369,7 @@ function compare(a: ResoRecord, b: ResoRecord, order: readonly string[]): number
   for (const part of order) {
     const [field, direction] = part.trim().split(' ')
     const [x, y] = [a, b].map(({ [field]: value }) =>
-      field.endsWith('Timestamp') && typeof value === 'string' ? sortable(value) : String(value),
+      field.endsWith('Timestamp') && typeof value === 'string' ? sortable(value) : String(value ?? ''),
     )
     if (x !== y) return (x < y ? -1 : 1) * (direction === 'desc' ? -1 : 1)
   }

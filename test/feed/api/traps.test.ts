@@ -573,6 +573,63 @@ test('a record that is dated in the future does not hide the changes before it',
   expect((await bench.kept()).get('ACT103')).toMatchObject({ ListPrice: 33 })
 })
 
+/** Takes a record's timestamp away, as if it had been written by hand. */
+function undate(bench: Bench, key: string, field = 'ModificationTimestamp'): void {
+  bench.world.records.set(key, { ...bench.world.records.get(key)!, [field]: null as never })
+}
+
+test.each([
+  ['generic', 2, null],
+  ['generic', 100, null],
+  ['generic', 100, '5 May 2026'],
+  ['bridge', 100, null],
+] as const)('%s: in pages of %i, records with the timestamp %s are read all the same', async (vendor, top, stamp) => {
+  const field = vendorOf(vendor).stamp
+  const bench = filled(new Bench(vendor), 5, false)
+  bench.top = top
+  for (const key of ['ACT102', 'ACT103', 'ACT104']) undate(bench, key, field)
+  if (stamp !== null) answering(bench, (body) => body.replaceAll(`"${field}":null`, `"${field}":"${stamp}"`))
+  const first = await bench.run()
+  expect(first.reasons).toEqual([])
+  expect([...(await bench.kept()).keys()]).toHaveLength(5)
+  expect(first.result!.notes.join()).toContain(`No readable ${field} in 3 records, the first of them ACT102: a change`)
+  expect((await bench.run()).result?.walk?.keys.size).toBe(5)
+
+  bench.time.pass(25 * 3_600_000)
+  bench.world.records.set('ACT102', { ...bench.world.records.get('ACT102')!, ListPrice: 77 })
+  bench.world.put('ACT100', { ListPrice: 78 })
+  bench.world.records.delete('ACT104')
+  undate(bench, 'ACT101', field)
+  bench.world.records.set('ACT101', { ...bench.world.records.get('ACT101')!, ListPrice: 79 })
+  expect((await bench.run()).reasons).toEqual([])
+  const kept = await bench.kept()
+  expect(kept.get('ACT102')).toMatchObject({ ListPrice: 77 })
+  expect(kept.get('ACT100')).toMatchObject({ ListPrice: 78 })
+  expect(kept.get('ACT101')).toMatchObject({ ListPrice: 79 })
+  expect([...kept.keys()].toSorted()).toEqual(['ACT100', 'ACT101', 'ACT102', 'ACT103'])
+})
+
+test('records without a timestamp that can not be asked for one by one are told, and the others are read', async () => {
+  const many = filled(new Bench('generic'), 150, false)
+  for (let n = 0; n < 101; n++) undate(many, `ACT${100 + n}`)
+  expect((await many.run()).result!.notes.join()).toContain('not read, as at most 100 are asked for one by one')
+  expect((await many.kept()).size).toBe(49)
+  const grid = filled(new Bench('mlsgrid'), 5, false)
+  undate(grid, 'ACT102')
+  expect((await grid.run()).result!.notes.join()).toContain("record ACT102: not read, as MLS Grid can't be asked")
+  expect((await grid.kept()).size).toBe(4)
+  const filtered = filled(new Bench('generic', {}, { filter: 'ModificationTimestamp ne null' }), 5, false)
+  undate(filtered, 'ACT102')
+  expect((await filtered.run()).result!.notes.join()).not.toContain('ACT102')
+  expect((await filtered.kept()).size).toBe(4)
+})
+
+test('a source without the timestamp of its vendor is the wrong vendor', async () => {
+  const bench = filled(new Bench('generic'), 5, false)
+  for (let n = 0; n < 5; n++) undate(bench, `ACT${100 + n}`)
+  expect((await bench.run()).reasons.join()).toContain('a record ACT100 of reso.invalid has no readable Modif')
+})
+
 /** An API whose pages of keys, or of one timestamp, go round in a circle, and what comes of it. */
 const circles: [string, ProfileName, (url: URL) => boolean, RegExp][] = [
   ['keys by their order', 'generic', (url) => /select=/.test(url.search), /came more than once/],
