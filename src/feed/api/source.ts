@@ -76,10 +76,14 @@ export async function refresh(
       )
   } else progress = found
   let received = 0
+  /** A field of which only a part came, and its record. */
+  let partly = ''
   const keep = async (rows: readonly Row[], next: SourceProgress): Promise<void> => {
     const known = await mirror.stamps(rows.map(({ key }) => key))
     const fresh = new Map<string, Row>()
     for (const row of rows) {
+      const link = Object.keys(row.record).find((name) => /.@(odata\.)?nextLink$/.test(name))
+      if (link !== undefined && partly === '') partly = `${link.split('@')[0]} of record ${row.key}`
       const before = fresh.get(row.key)?.stamp ?? known.get(row.key)
       // A record may change twice within one timestamp, or lose its own.
       if (before === undefined || row.stamp === '' || compareStamps(row.stamp, before) >= 0) fresh.set(row.key, row)
@@ -113,6 +117,10 @@ export async function refresh(
   const whole = walk !== null && WholeWalk.isOne(walk) && progress.loadedAt !== null ? walk : null
   if (whole !== null && progress.acceptedAt === null)
     notes.push('This was the first walk of all keys: listings that the source lacks are deleted from the next run on')
+  if (partly !== '')
+    notes.push(
+      `Only a part of ${shorten(printable(partly), 100)} came, with a link to the rest, which is not followed; others may be cut likewise. Ask whoever runs the source to expand it whole`,
+    )
   const accepted = { ...progress, acceptedAt: progress.acceptedAt ?? (whole === null ? null : clock.now()) }
   const isCounted = whole !== null && progress.acceptedAt !== null
   return {

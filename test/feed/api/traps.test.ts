@@ -551,6 +551,20 @@ test('a picture that is null is none', async () => {
   expect((await bench.kept()).get('ACT100')!.Media).toMatchObject([{ MediaURL: 'https://images.example.com/a.jpg' }])
 })
 
+test('pictures that come in pages of their own are told', async () => {
+  const bench = filled(new Bench('bridge'), 3, false)
+  bench.world.putMedia('ACT101', [{ Order: 1, MediaURL: 'https://images.example.com/a.jpg' }])
+  answering(bench, (body) =>
+    body.replace('"Media":[{', '"Media@odata.nextLink":"Property(1)/Media?$skip=1","Media":[{'),
+  )
+  expect((await bench.run()).result!.notes.join()).toContain('Only a part of Media of record ACT101 came')
+  bench.time.pass(300_000)
+  bench.world.put('ACT100', { ListPrice: 1 })
+  // Each run reads the last minute before the last change again.
+  for (let run = 0; run < 2; run++) await bench.run()
+  expect(bench.said.filter((text) => text.startsWith('Only a part'))).toHaveLength(2)
+})
+
 test('an answer that begins with a byte order mark is read', async () => {
   const bench = filled(new Bench('trestle'), 5, false)
   answering(bench, (body) => `\ufeff${body}`)
