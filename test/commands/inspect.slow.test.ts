@@ -103,6 +103,17 @@ describe('which preset fits', () => {
     expect((await inspect(foreign)).stdout).toContain('JSON, records at annonces')
   })
 
+  test('none: the unit of an area is not guessed to be that of a street', async () => {
+    const records = [1, 2, 3].map(
+      (n) =>
+        `<home id="H${n}"><address><street>Main Street</street></address><size unit="sqft">90${n}</size><rooms>${n}</rooms><view>sea</view></home>`,
+    )
+    await inspect(made('own.xml', `<homes>${records.join('')}</homes>`), '--init')
+    const guessed = readFileSync(join(folder, 'config', 'presets', 'own.yaml'), 'utf8')
+    expect(guessed).toMatch(/^ {2}Address: address\/street$/m)
+    expect(guessed).toContain('#   size/@unit: 100 %: sqft')
+  })
+
   test('none: says so, and how to go on', async () => {
     const records = [1, 2, 3].map((n) => `<haus nr="H${n}"><zimmer>${n}</zimmer><ort>Zug</ort><preis>1</preis></haus>`)
     const { status, stdout } = await inspect(made('own.xml', `<liste><teil>${records.join('')}</teil></liste>`))
