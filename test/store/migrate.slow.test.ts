@@ -206,7 +206,9 @@ describe.skipIf(noPostgres !== null)('store migrate', () => {
       expect(broken).toMatchObject({ status: 64, stderr: expect.stringContaining('write %2F for /') })
       expect(broken.stderr).not.toContain('heim')
     }
-    const escaped = [...password].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
+    const escaped = `%${Buffer.from(password)
+      .toString('hex')
+      .replaceAll(/..(?!$)/g, '$&%')}`
     const again = await executed(['store', 'migrate', file, named], { env: { DB_PASSWORD: escaped } })
     expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining('has a store already') })
     const wrong = await executed(['store', 'migrate', named, `${file}.x`], { env: { DB_PASSWORD: 'geheim-12345' } })
