@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { CommandContext } from '../app/app.ts'
+import { databaseAddressProblem } from '../core/database-address.ts'
 import { UsageError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { printable } from '../core/text.ts'
@@ -7,7 +8,7 @@ import { migrateStore, shown } from '../store/migrate.ts'
 
 /**
  * `store migrate FROM TO`: a whole copy of a store, of another kind where one is a file and one a postgres:// address. `${NAME}` in
- * an address is taken from the environment, so that its password stands in no list of processes.
+ * an address is taken from the environment, as in a configuration, so that its password stands in no list of processes.
  */
 export async function storeMigrateCommand({ doors, env }: CommandContext, from: string, to: string): Promise<number> {
   const [source, target] = [from, to].map((store) => {
@@ -15,8 +16,10 @@ export async function storeMigrateCommand({ doors, env }: CommandContext, from: 
     const address = store.replace(/\$\{(\w+)\}/g, (_, name: string) => {
       const value = env[name]
       if (value === undefined) throw new UsageError(`the environment has no ${name}, which an address names`)
-      return encodeURIComponent(value)
+      return value
     })
+    const problem = /^postgres(ql)?:\/\//.test(address) ? databaseAddressProblem(address) : null
+    if (problem !== null) throw new UsageError(`FROM or TO of store migrate ${problem}`)
     const url = URL.parse(address)
     if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
       throw new UsageError(

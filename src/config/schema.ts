@@ -4,6 +4,7 @@
  */
 import { validate as isSchedule } from 'node-cron'
 import { z } from 'zod'
+import { databaseAddressProblem } from '../core/database-address.ts'
 import {
   choice,
   judgedBy,
@@ -123,9 +124,9 @@ export const feedSchema = z.strictObject({
 /** The whole file, after its references are filled in. */
 export const configSchema = z.strictObject({
   service: serviceSchema.meta({ description: 'How the listing service is called' }),
-  store: text(
-    'The store: a file or, for several machines, postgres://USER:PASSWORD@HOST/DATABASE (docs/scale-out.md)',
-  ).prefault('./data/listing-sync.db'),
+  store: text('The store: a file or, for several machines, postgres://USER:PASSWORD@HOST/DATABASE (docs/scale-out.md)')
+    .superRefine(judgedBy((store) => (/^postgres(ql)?:\/\//.test(store) ? databaseAddressProblem(store) : null)))
+    .prefault('./data/listing-sync.db'),
   allowNetworkStore: z.boolean().prefault(false).meta({
     description:
       'true: the store may be on a network file system. Its locks do not keep out a second run, so no other process may ever open the store',

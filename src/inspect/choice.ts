@@ -52,9 +52,12 @@ export async function chosenPreset(candidates: Candidates, kind: Kind, beginning
   for (const preset of presets) fits.push({ preset, fit: await fitOf(preset, {}, beginning) })
   fits.sort((a, b) => b.fit.score - a.fit.score)
   const [best] = fits
-  const only = presets.length === 1
+  // A format of one dialect, as BLM is, says by itself what its records are like; members of JSON may be called anything.
+  const { nested } = formats[kind.format]
+  const only = presets.length === 1 && !nested
+  const hasNone = presets.length === 1 && best.fit.score === 0 && kind.options === null
   const chosen = best !== undefined && (best.fit.score >= leastScore || (only && best.fit.score > 0)) ? best : null
-  if (chosen === null && only) throw new FeedError(best.fit.reason)
+  if (chosen === null && (only || hasNone)) throw new FeedError(best.fit.reason)
   const others = fits.filter((other) => other !== chosen && other.fit.score > 0).map(({ fit }) => fit)
   const rest = { options: {}, others: others.slice(0, mostOthers), settings: [] }
   if (chosen !== null) {

@@ -142,7 +142,7 @@ function currencyOf(fields: readonly FieldFacts[]): FieldMapping | null {
   return rules.length === 0 ? null : rules.length === 1 ? rules[0] : rules
 }
 
-const aboutElement = /\/@(?:type|name|id|status|value|code)$/i
+const aboutElement = /\/@(?:type|name|id|status|value|code|unit)$/i
 
 /** Which fields of the feed an alias means. */
 class Names {
@@ -154,7 +154,7 @@ class Names {
     const shallowFirst = nested ? fields.toSorted((a, b) => depth(a.path) - depth(b.path)) : fields
     for (const { path } of shallowFirst) {
       const steps = nested ? path.split('/').map((step) => step.replace(/^@?(?:[^:]*:)?/, '')) : [path]
-      // The element tells what such an attribute means: `street/@type` is the type of a street.
+      // The element tells what such an attribute means: `street/@type` is the type of a street, `size/@unit` that of a size.
       const fewest = nested && steps.length > 1 && aboutElement.test(path) ? 2 : 1
       for (let count = fewest; count <= Math.min(namesCompared, steps.length); count++) {
         const key = keyOf(steps.slice(-count).join(''))

@@ -25,12 +25,12 @@ function sentence(code: string, message: string): string | null {
 
 /** What is wrong with a damaged file, and what to do. It is never replaced without being asked. */
 export function damaged(what: string): string {
-  return `the store is damaged: ${what}. Stop the daemon. Move the file aside and restore a backup, or start with a new store: listings marked as a feed's are then found again on the service`
+  return `the store is damaged: ${what}. Stop the daemon. Move the file aside, with the -wal and -shm beside it: they would damage a backup. Then restore a backup, or start with a new store: listings marked as a feed's are then found again on the service`
 }
 
 /** The same of a store that another program has written to. */
 export function tampered(what: string): string {
-  return `the store was changed by another program: ${what}. Nothing of it was run. Move the file aside and restore a backup, or start with a new store`
+  return `the store was changed by another program: ${what}. Nothing of it was run. Stop the daemon. Move the file aside, with the -wal and -shm beside it. Then restore a backup, or start with a new store`
 }
 
 export function storeError(file: string, what: string, cause?: unknown): StoreError {

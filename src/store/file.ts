@@ -50,7 +50,7 @@ export function assertStoreFile(file: string): void {
   if (found.size === 0)
     throw storeError(
       file,
-      'the store is an empty file: what was in it is lost. Restore a backup, or delete the file to start with a new store',
+      'the store is an empty file: what was in it is lost. Stop the daemon. Remove it with the -wal and -shm beside it. Then restore a backup, or start with a new store',
     )
 }
 

@@ -88,6 +88,32 @@ describe('which preset fits', () => {
     expect(other.stderr).toContain('the document is CSV; the preset zillow reads XML')
   })
 
+  test('none for a JSON of its own: its records are found, and --init writes a preset for them', async () => {
+    const items = [1, 2, 3].map((n) => ({ id: `J-${n}`, bedrooms: n, city: 'Lyon', price: 900 }))
+    const source = made('own.json', JSON.stringify({ total: 3, items, links: { next: null } }))
+    const { status, stdout } = await inspect(source, '--init')
+    expect(status).toBe(4)
+    expect(stdout).toContain('JSON, records at items')
+    expect(stdout).toContain('3 records')
+    expect(stdout).toContain('No preset fits')
+    const preset = join(folder, 'config', 'presets', 'own.yaml')
+    expect(readFileSync(preset, 'utf8')).toMatch(/^format: json\nrecord: items$/m)
+    expect((await inspect(source, '--preset', preset)).stdout).toContain('Bedrooms')
+    const foreign = made('foreign.json', JSON.stringify({ annonces: [{ reference: 'A1', ville: 'Lyon' }] }))
+    expect((await inspect(foreign)).stdout).toContain('JSON, records at annonces')
+  })
+
+  test('none: the unit of an area is not guessed to be that of a street', async () => {
+    const records = [1, 2, 3].map(
+      (n) =>
+        `<home id="H${n}"><address><street>Main Street</street></address><size unit="sqft">90${n}</size><rooms>${n}</rooms><view>sea</view></home>`,
+    )
+    await inspect(made('own.xml', `<homes>${records.join('')}</homes>`), '--init')
+    const guessed = readFileSync(join(folder, 'config', 'presets', 'own.yaml'), 'utf8')
+    expect(guessed).toMatch(/^ {2}Address: address\/street$/m)
+    expect(guessed).toContain('#   size/@unit: 100 %: sqft')
+  })
+
   test('none: says so, and how to go on', async () => {
     const records = [1, 2, 3].map((n) => `<haus nr="H${n}"><zimmer>${n}</zimmer><ort>Zug</ort><preis>1</preis></haus>`)
     const { status, stdout } = await inspect(made('own.xml', `<liste><teil>${records.join('')}</teil></liste>`))

@@ -69,9 +69,9 @@ function damage(path: string): void {
 
 describe('damaged', () => {
   test.each<[string, (path: string) => void, string[]]>([
-    ['pages of it', damage, ['the store is damaged', 'Move the file aside']],
+    ['pages of it', damage, ['the store is damaged', 'Move the file aside', 'with the -wal and -shm beside it']],
     ['cut short', (path) => writeFileSync(path, readFileSync(path).subarray(0, 5 * 4096)), ['the store is damaged']],
-    ['emptied', (path) => writeFileSync(path, ''), ['empty file', 'Restore a backup, or delete the file']],
+    ['emptied', (path) => writeFileSync(path, ''), ['empty file', 'Remove it with the -wal and -shm beside it']],
     ['overwritten', (path) => writeFileSync(path, 'text\n'.repeat(5000)), ['it is not a SQLite database']],
   ])('%s: nothing is called, the file stays as it is; moved aside, a new one is right', async (_, harm, words) => {
     await loaded()

@@ -102,7 +102,7 @@ export const notHere: readonly { commands: RegExp; why: string }[] = [
   { commands: /^npm install |example\/server\.mjs$/, why: 'test/client-package.slow.test.ts installs and runs it' },
   { commands: /store migrate /, why: "it asks a database of the reader's; test/store/migrate.slow.test.ts runs it" },
   { commands: /^docker /, why: 'there is no Docker engine' },
-  { commands: /^(systemctl|journalctl) /, why: 'there is no systemd' },
+  { commands: /^(systemctl|journalctl|systemd-run) /, why: 'there is no systemd' },
   { commands: /^ssh-keyscan /, why: "it asks a server of the reader's" },
 ]
 
