@@ -103,7 +103,8 @@ export function sortable(text: string): string {
 /** Negative, 0 or positive; NaN where the two can't be compared. */
 function order(found: unknown, wanted: unknown): number {
   if (found === null || found === undefined) return wanted === null ? 0 : NaN
-  const [a, b] = wanted instanceof Instant ? [sortable(String(found)), wanted.text] : [found, wanted]
+  const [a, b] =
+    wanted instanceof Instant && typeof found === 'string' ? [sortable(found), wanted.text] : [found, wanted]
   if (typeof a !== typeof b) return NaN
   return (a as string) < (b as string) ? -1 : Number((a as string) > (b as string))
 }

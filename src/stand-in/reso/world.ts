@@ -368,9 +368,11 @@ const enums = new Set(['StandardStatus', 'PropertyType', 'PropertySubType'])
 function compare(a: ResoRecord, b: ResoRecord, order: readonly string[]): number {
   for (const part of order) {
     const [field, direction] = part.trim().split(' ')
-    const [x, y] = [a, b].map(({ [field]: value }) =>
-      field.endsWith('Timestamp') && typeof value === 'string' ? sortable(value) : String(value ?? ''),
-    )
+    const [x, y] = [a, b].map(({ [field]: value }) => {
+      // None comes before all values.
+      if (value === null || value === undefined) return ''
+      return field.endsWith('Timestamp') && typeof value === 'string' ? sortable(value) : JSON.stringify(value)
+    })
     if (x !== y) return (x < y ? -1 : 1) * (direction === 'desc' ? -1 : 1)
   }
   return 0
