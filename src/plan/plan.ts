@@ -1,7 +1,6 @@
 import type { MovingListing } from '../core/listing.ts'
 import { nextTurn } from '../core/turn.ts'
 import type { Steps } from './change.ts'
-import { leavesAll, presume } from './unseen.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './decide.ts'
 import { isFact } from './guard/facts.ts'
@@ -17,10 +16,9 @@ import type { Situation } from './situation.ts'
 export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()
   const isLeft = (row: RowInBrief): boolean => staysAsItIs(row, inputs, settings)
-  for await (const { situations: chunk, left } of situations(inputs, settings.feed, isLeft)) {
+  for await (const { situations: chunk, left } of situations(inputs, settings, isLeft)) {
     facts.ours += left
     const steps: Steps = { asks: [], changes: [], notes: [], unchanged: left }
-    presume(chunk, settings)
     for (const decision of await decideAll(chunk, inputs, settings)) {
       const { one, changes } = decision
       const { ask } = one
@@ -54,6 +52,13 @@ function staysAsItIs(
     shownAsBefore(id) &&
     nextTurn(key, settledSince, volatile.refresh) > now
   )
+}
+
+/** Whether a decision needs nothing of what the service shows. */
+function leavesAll({ one, changes }: Decision): boolean {
+  // Such holds (delivered twice, or another feed's) follow from the feeds alone.
+  const areOfFeeds = changes.every((change) => change.kind === 'hold' && change.held === null)
+  return areOfFeeds && one.notes.every(({ op }) => op !== 'baseline' && op !== 'forget-flight')
 }
 
 /** Stands in for the list where an MLSNumber was not looked up: no more is known of it than under an incomplete list. */

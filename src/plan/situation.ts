@@ -7,6 +7,7 @@ import { nothingRemembered } from './guard/hold.ts'
 import type { Remembered } from './guard/hold.ts'
 import type { HomeHash } from '../core/home-hash.ts'
 import type { DeliveredRow, PlanInputs, PlanSettings, RowInBrief, ShownRow, SnapshotRow } from './inputs.ts'
+import { isLookedFor } from './proof.ts'
 
 /** All that delivery, snapshot and list say of one MLSNumber. */
 export interface Situation {
@@ -49,6 +50,9 @@ export interface WantedListing {
 /** MLSNumbers that are decided together: what they need from the store is fetched in one go. */
 const chunkSize = 250
 
+/** Whose plan it is, and what was looked at for it. */
+type Looked = Pick<PlanSettings, 'feed' | 'lookUps'>
+
 export interface Chunk {
   situations: Situation[]
   /** How many rows were passed over, as `isLeft` said. */
@@ -61,7 +65,7 @@ export interface Chunk {
  */
 export async function* situations(
   inputs: Omit<PlanInputs, 'recall'>,
-  feed: string,
+  settings: Looked,
   isLeft: (row: RowInBrief) => boolean = () => false,
 ): AsyncGenerator<Chunk> {
   const [delivered, shown] = [new Side([inputs.delivered]), new Side([inputs.shown])]
@@ -88,11 +92,11 @@ export async function* situations(
       const sidesOf = { delivered: delivered.take(key), shown: shown.take(key), history, ask: null }
       if (row !== null) withRow.push(key)
       if (chunk.situations.push({ key, row: null, seen: false, ...sidesOf }) < chunkSize) continue
-      yield await withRows(chunk, withRow, inputs, feed)
+      yield await withRows(chunk, withRow, inputs, settings)
       chunk = { situations: [], left: 0 }
       withRow = []
     }
-    yield await withRows(chunk, withRow, inputs, feed)
+    yield await withRows(chunk, withRow, inputs, settings)
   } finally {
     for (const side of sides) await side.leave()
   }
@@ -103,23 +107,35 @@ async function withRows(
   chunk: Chunk,
   keys: readonly string[],
   inputs: Pick<PlanInputs, 'rows' | 'seen' | 'shownAsBefore'>,
-  feed: string,
+  settings: Looked,
 ): Promise<Chunk> {
   const rows = keys.length > 0 ? await inputs.rows(keys) : null
   for (const situation of chunk.situations) {
     const row = (situation.row = rows?.get(situation.key) ?? null)
-    if (row === null || !row.owned || row.feed !== feed) continue
-    situation.seen = inputs.seen(row.id)
-    if (inputs.shownAsBefore(row.id)) situation.shown.unshift(shownAsBefore(row))
+    if (row?.owned === true && row.feed === settings.feed) {
+      situation.seen = inputs.seen(row.id)
+      if (inputs.shownAsBefore(row.id)) situation.shown.unshift(shownAsBefore(row))
+    }
+    if (!isLookedFor(settings, situation.key)) presume(situation, settings)
   }
   return chunk
 }
 
-export function shownAsBefore({ key, baseline, feed }: SnapshotRow): ShownRow {
-  return { key, hash: baseline ?? '', owner: feed, shown: notKept }
+/** Takes what this run did not look at to be shown as the snapshot has it. It may only stay as it is. */
+function presume(situation: Situation, { feed, lookUps }: Looked): void {
+  const { key, row } = situation
+  const mine = row !== null && row.feed === feed && (row.owned || row.flight !== null) ? row : null
+  const mayLand = mine !== null && (mine.flight !== null || (mine.suspectUntil ?? 0) > lookUps!.listedAt)
+  const isUnclear = mayLand || (mine !== null && (mine.content === null || mine.baseline === null || mine.ignored))
+  const expected = mine && shownAsBefore(mine)
+  situation.shown = expected === null ? [] : [expected]
+  situation.ask = { key, expected, isUnclear }
 }
 
 const notKept = (): null => null
+function shownAsBefore({ key, baseline, feed }: SnapshotRow): ShownRow {
+  return { key, hash: baseline ?? '', owner: feed, shown: notKept }
+}
 
 /** Reads a sorted side one group of equal keys at a time. It comes in pages, and no key is in two of them. */
 class Side<Row extends { key: string }> {
