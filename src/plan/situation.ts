@@ -175,8 +175,7 @@ class Side<Row extends { key: string }> {
 }
 
 export function caseOf(situation: Situation, settings: PlanSettings, recall: Case['recall']): Case {
-  const { row } = situation
-  const mine = row !== null && row.feed === settings.feed ? row : null
+  const mine = situation.row?.feed === settings.feed ? situation.row : null
   const one: Case = { ...situation, mine, ours: false, settings, recall, notes: [] }
   one.ours = isOurs(one)
   return one
@@ -200,19 +199,13 @@ function isOurs({ key, row, mine, shown, settings }: Case): boolean {
   return ownership === 'snapshot' || shown.some((item) => item.shown()?.unreadable.includes('ExtensionColumn') ?? true)
 }
 
-/** Whether a call without an answer may still land on this MLSNumber. */
-export const isUnderWay = (row: SnapshotRow | null, settings: PlanSettings): boolean =>
-  row !== null && row.flight !== null && !isSettled(row, settings)
-
-/**
- * Whether it is known by now what became of the call in flight: by a whole list that began `settle` after it; or by look-ups, if
- * the first one in vain is longer ago than `settle`.
- */
-function isSettled({ flightAt, missedAt }: SnapshotRow, settings: PlanSettings): boolean {
-  const landed = (flightAt ?? 0) + settings.settle
+/** Whether a call without an answer may still land: no whole list began `settle` after it, and no look-up in vain is so old. */
+export function isUnderWay(row: SnapshotRow | null, settings: PlanSettings): boolean {
+  if (row === null || row.flight === null) return false
+  const landed = (row.flightAt ?? 0) + settings.settle
   // After the clock was set back, the look-up may bear an earlier time than the call.
-  if (missedAt !== null && settings.now > Math.max(missedAt + settings.settle, landed)) return true
-  return settings.remote.complete && settings.remoteStartedAt >= landed
+  if (row.missedAt !== null && settings.now > Math.max(row.missedAt + settings.settle, landed)) return false
+  return !(settings.remote.complete && settings.remoteStartedAt >= landed)
 }
 
 /** Whether an earlier attempt of an answered call may have landed after the list began, or may still land. */
