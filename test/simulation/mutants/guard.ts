@@ -84,8 +84,8 @@ export const guardMutants: readonly Mutant[] = [
     name: 'a unit is nothing of the size',
     test: 'test/plan/guard.test.ts › another unit with the same numbers is another size, too',
     file: 'src/plan/guard/facts.ts',
-    from: "['AreaUnit', 'BuildingArea',",
-    to: "['BuildingArea',",
+    from: "fields: ['AreaUnit', 'BuildingArea',",
+    to: "fields: ['BuildingArea',",
   },
   {
     name: 'the feed is right again once half of it is',
