@@ -98,7 +98,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what was only asked about stays beside what is held of it',
     test: 'test/runs/holds.slow.test.ts › as a whole that was asked about is held for its facts alone once these are too many, and nothing else is told',
     file: 'src/plan/guard/guard.ts',
-    from: "is === 'confirmed' && record!.clock !== null)",
+    from: "is === 'confirmed' && record.clock !== null)",
     to: "is === 'confirmed')",
   },
   {
@@ -236,8 +236,8 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'one of two of a home goes alone',
     file: 'src/plan/guard/guard.ts',
-    from: '(heldBeside !== null || !isLetGo(standing(partFor(trip)), trip.ends, policy))',
-    to: '!isLetGo(standing(partFor(trip)), trip.ends, policy)',
+    from: '(heldBeside !== null || !isLetGo(stands, ends, policy))',
+    to: '!isLetGo(stands, ends, policy)',
     also: [{ from: 'parts.length === 0 && heldBeside !== null', to: 'parts.length < 0 && heldBeside !== null' }],
   },
   {
