@@ -180,10 +180,8 @@ function withheld(action: Action, parts: readonly PartHeld[], labels: string, he
   const all = parts.map(({ part }) => fieldsOf(action, part))
   if ('fields' in action && !all.includes(null)) {
     const fields = [...new Set(all.flatMap((some) => some ?? []))]
-    const isHeld = (field: FieldName): boolean => fields.includes(field)
-    const rest = { why: `${action.why}; held of it: ${labels}`, withheld: fields }
-    if (action.kind === 'create') return { ...action, ...rest }
-    if (action.fields.some(({ field }) => !isHeld(field))) return { ...action, ...rest }
+    if (action.kind === 'create' || action.fields.some(({ field }) => !fields.includes(field)))
+      return { ...action, why: `${action.why}; held of it: ${labels}`, withheld: fields }
   }
   return hold(action, 'guard', `${action.why}; held: ${labels}`)
 }

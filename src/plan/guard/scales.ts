@@ -84,8 +84,6 @@ const sum = (one: Tally, other: Tally): Tally =>
 
 const noSums = () => ({ leavingLater: 0, creates: 0, back: 0, deletes: 0, young: 0, missing: 0, editedAgain: 0 })
 
-export type Weighable = Planned & { readonly pair: Pair | null }
-
 /** Takes the changes of a plan one by one (`add`) and gives the numbers that the rules ask for (`sums`). */
 export class Scales {
   readonly #policy: Policy
@@ -104,7 +102,7 @@ export class Scales {
     this.#policy = policy
   }
 
-  add({ change, remembered, pair }: Weighable): void {
+  add({ change, remembered, pair }: Planned & { readonly pair: Pair | null }): void {
     if (change.kind !== 'hold') this.#weigh(change, remembered, pair)
     else if (change.cause === 'twice-shown') this.doubts++
     else if (pair !== 'renumbered') this.#addLeavingLater(change, remembered)
