@@ -69,10 +69,11 @@ export function judge(
   const isAsked = about.some(({ trip, isHolding }) => isHolding && askingRules.has(trip.name))
   const byRule = about.filter(({ is, isHolding }) => isHolding || (isAsked && is === 'confirmed'))
   const before = remembered.holds.flatMap(({ part }) => (hasPart(action, part) ? { part, ...standing(part) } : []))
-  // A hold with a clock waits for its time, even if no rule trips any more. Renumbered homes need not: both halves go together.
+  // A hold with the feed's clock waits for its time, even if no rule trips any more. Renumbered homes need not: both halves go.
   const isWaiting = ({ part, is, record }: (typeof before)[number]): boolean => {
     if (is !== 'waiting' || policy.healed.has(part)) return false
-    return endsNone || (policy.confirm !== null && pair !== 'renumbered' && hasOwnClock(record!))
+    const hasClock = record!.clock !== null && record!.ends !== 'listed again'
+    return endsNone || (policy.confirm !== null && pair !== 'renumbered' && hasClock)
   }
   const held = new Set(byRule.map(({ part }) => part))
   const byNone = before.filter((one) => !held.has(one.part) && (one.is === 'refused' || isWaiting(one)))
@@ -130,9 +131,6 @@ export function judge(
     letGo: change.kind === 'hold' ? [] : released.filter(({ is }) => is !== 'approved'),
   }
 }
-
-/** Whether a hold goes by itself once the feed has said the same for long enough. */
-const hasOwnClock = ({ clock, ends }: HoldRecord): boolean => clock !== null && ends !== 'listed again'
 
 /** The rule with a clock that can have held such a part: what is remembered of a hold does not name its rules. */
 const ruleOf = (part: HeldPart): RuleName => (part === 'delete' ? 'leaving' : part === 'create' ? 'arriving' : 'facts')

@@ -50,17 +50,13 @@ export function standingOf(remembered: Remembered, action: Action, part: HeldPar
   const noted = record?.content ?? null
   if (record === undefined || (noted !== null && noted !== policy.contentOf(action, part, noted)))
     return { is: 'new', record: null }
-  return {
-    is: record.decision ?? (isConfirmed(saidSince(record), record.ends, policy) ? 'confirmed' : 'waiting'),
-    record,
-  }
+  const { decision, clock, since, ends, isOfRule } = record
+  // A hold that only asked has no clock: the feed has said it since its start.
+  const saidSince = clock ?? (ends === 'never' && isOfRule ? since : null)
+  return { is: decision ?? (isConfirmed(saidSince, ends, policy) ? 'confirmed' : 'waiting'), record }
 }
 
-/** Since when the feed has said it, in milliseconds. A hold that only asked has no clock and counts from its start; null: unknown. */
-const saidSince = ({ clock, since, ends, isOfRule }: HoldRecord): number | null =>
-  clock ?? (ends === 'never' && isOfRule ? since : null)
-
-/** Whether what deliveries, or lists, have said since then is confirmed by this run. */
+/** Whether this run confirms what deliveries, or lists, have said since then; null: nobody knows since when. */
 function isConfirmed(since: number | null, ends: Ends, { now, confirm, isWhole, isListedAgain }: Policy): boolean {
   if (since === null || !isWhole) return false
   if (ends === 'listed again') return isListedAgain && now - since >= listAgainAfter
