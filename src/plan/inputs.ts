@@ -7,10 +7,7 @@ import type { PlanConfig } from './settings.ts'
 /** A writing call of the service. */
 export type CallKind = 'create' | 'update' | 'delete'
 
-/**
- * One listing of a parsed record, as a row of the workspace. Rows come sorted by `key` (`compareKeys`), then `position`.
- * A record with the very bytes that the snapshot knows has no row: its snapshot rows are *seen* instead.
- */
+/** One listing of a record; sorted by `key`, then `position`. Known bytes have no row here: their snapshot rows are *seen* instead. */
 export interface DeliveredRow {
   key: string
   /** Running number in the delivery. */
@@ -69,7 +66,6 @@ export interface SnapshotRow {
   suspectUntil: number | null
   /** How many writes in a row put right what was undone on the service. */
   undone: number
-  /** When something was put right last, in milliseconds. */
   putRightAt: number | null
   /** The service confirmed the last write but went on showing what was there before. */
   ignored: boolean
@@ -106,7 +102,6 @@ export interface PlanInputs {
   snapshot: AsyncIterable<readonly RowInBrief[]>
   shown: Iterable<ShownRow>
   history: AsyncIterable<readonly History[]>
-  /** The rows of these keys. */
   rows(keys: readonly string[]): Promise<ReadonlyMap<string, SnapshotRow>>
   /** Whether a record with the very bytes of this snapshot row was delivered. */
   seen(id: number): boolean

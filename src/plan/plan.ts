@@ -9,10 +9,7 @@ import type { PlanInputs, PlanSettings, RowInBrief } from './inputs.ts'
 import { caseOf, situations } from './situation.ts'
 import type { Situation } from './situation.ts'
 
-/**
- * Walks delivery, snapshot and list together, once, and yields what would make the service right, in chunks of MLSNumbers.
- * Returns what it counted. Pure: it reads nothing but its inputs and has no effect.
- */
+/** Walks delivery, snapshot and list together, once; yields what would make the service right, returns what it counted. Pure. */
 export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()
   const isLeft = (row: RowInBrief): boolean => staysAsItIs(row, inputs, settings)
@@ -36,10 +33,7 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
   return facts
 }
 
-/**
- * Whether a row stays as it is: delivered byte for byte as before, and shown as its baseline. `decide` would come to the same,
- * for several times the work. Only for rows of whose MLSNumber no other side says anything.
- */
+/** Whether a row of which no other side speaks stays as it is. `decide` would come to the same, for several times the work. */
 function staysAsItIs(
   { id, key, settledSince }: RowInBrief,
   { seen, shownAsBefore }: Pick<PlanInputs, 'seen' | 'shownAsBefore'>,
@@ -109,7 +103,6 @@ function count(facts: PlanFacts, { one, duplicates }: Decision, { feed, remote }
 const noFacts = () => ({
   /** Listings that the service shows and this feed owns, and those that it took off within 24 hours. */
   ours: 0,
-  /** Listings delivered once more, equal. */
   duplicates: 0,
   /** Listings changed within 24 hours, by the kinds that the guard counts. */
   counted: noTally(),

@@ -142,7 +142,6 @@ function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields:
   return drift === 'overwrite' ? sendAgain : hold(sendAgain, 'drifted', `${why} (drift: report)`)
 }
 
-/** The feed says something new (`news`). */
 function changed(one: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
   const { item, wanted, settings } = one
   const [cause, why] = wanted.byMapping
@@ -301,10 +300,7 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
   return hold(change, 'not-converging', why)
 }
 
-/**
- * What the feed changed since the row was sent last, without volatile fields. May be empty though `content` differs: other fields
- * were volatile then.
- */
+/** What the feed changed since the row was sent, but for volatile fields. `content` may differ all the same: others were volatile then. */
 function newsOf({ settings, recall, wanted }: Wanting, row: SnapshotRow | null): FieldChange[] {
   if (row === null || row.content === null || wanted.content === row.content) return []
   const lasting = fieldNames.filter((field) => !settings.volatile.fields.has(field))

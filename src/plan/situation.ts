@@ -43,7 +43,6 @@ export interface WantedListing {
   /** Only the mapping changed, not the record. */
   byMapping: boolean
   listing(): Listing
-  /** Fields whose values are placeholders. */
   placeholders(): readonly FieldName[]
 }
 
@@ -199,7 +198,7 @@ function isOurs({ key, row, mine, shown, settings }: Case): boolean {
   return ownership === 'snapshot' || shown.some((item) => item.shown()?.unreadable.includes('ExtensionColumn') ?? true)
 }
 
-/** Whether a call without an answer may still land: no whole list began `settle` after it, and no look-up in vain is so old. */
+/** Whether a call without an answer may still land: no whole list began `settle` after it, and no look-up in vain is that old. */
 export function isUnderWay(row: SnapshotRow | null, settings: PlanSettings): boolean {
   if (row === null || row.flight === null) return false
   const landed = (row.flightAt ?? 0) + settings.settle

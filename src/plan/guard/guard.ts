@@ -15,7 +15,6 @@ interface HeldBy {
   readonly trip: Trip
   /** When the clock of that part began, in milliseconds; null: it has none. */
   readonly clock: number | null
-  /** A person refused that part. */
   readonly isRefused: boolean
   /** No earlier run held that part as it is now. */
   readonly isNew: boolean
@@ -23,7 +22,6 @@ interface HeldBy {
 
 /** What the guard decides about an action. */
 export interface Verdict {
-  /** The action as it is carried out, or a hold. */
   readonly change: Change
   readonly weighed: Weighed
   /** The accidents that hold the action or a part of it. */
