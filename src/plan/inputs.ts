@@ -21,11 +21,7 @@ export interface DeliveredRow {
   content: string | null
   /** Hash of the record's raw bytes; null: it must be parsed again next time. */
   raw: string | null
-  /** How many listings the record gave: it is skipped next time only if all of them are in the snapshot. */
-  parts: number
   home: HomeHash
-  /** When the listing changes by itself (an open house ends), in milliseconds. */
-  movesAt: number | null
   /** Reads the listing from the workspace; only for kind `listing`. */
   listing(): MovingListing
 }
