@@ -27,10 +27,8 @@ export interface DeliveredRow {
 }
 
 /** A list item in the workspace, sorted by `key`. */
-export interface ShownRow {
+export interface ShownRow extends Pick<Shown, 'hash' | 'owner'> {
   key: string
-  hash: string
-  owner: string | null
   /** Its mark has a former name of its feed, which the next update replaces. */
   isFormer?: boolean
   /** Reads the item; null: it is as its baseline, and was not kept for that reason. */
@@ -78,9 +76,7 @@ export interface SnapshotRow {
 }
 
 /** As much of a snapshot row as is read where nothing is to be done. */
-export interface RowInBrief {
-  id: number
-  key: string
+export interface RowInBrief extends Pick<SnapshotRow, 'id' | 'key'> {
   /**
    * When it was sent last, in milliseconds. null: the row is another feed's, or not settled. A settled row has a baseline and a known
    * content that does not move by itself; no call is in flight, and no write was ignored or undone.
