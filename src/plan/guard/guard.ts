@@ -70,7 +70,7 @@ export function judge(
   // A hold with the feed's clock waits for its time, even if no rule trips any more. Renumbered homes need not: both halves go.
   const isWaiting = ({ part, is, record }: (typeof before)[number]): boolean => {
     if (is !== 'waiting' || policy.healed.has(part)) return false
-    const hasClock = record!.clock !== null && record!.ends !== 'listed again'
+    const hasClock = record.clock !== null && record.ends !== 'listed again'
     return endsNone || (policy.confirm !== null && pair !== 'renumbered' && hasClock)
   }
   const held = new Set(byRule.map(({ part }) => part))
@@ -110,7 +110,7 @@ export function judge(
     const [first] = by
     // What the feed has confirmed stays a hold of the feed, although under other keys the rule `chatbot` alone still holds it.
     const isOfFeed =
-      first?.is === 'confirmed' && first.record!.ends === 'confirmed' && first.trip.ends === 'listed again'
+      first?.is === 'confirmed' && first.record.ends === 'confirmed' && first.trip.ends === 'listed again'
     const ends =
       isOfFeed || by.some(({ trip }) => trip.ends === 'confirmed') ? 'confirmed' : (first?.trip.ends ?? 'never')
     const rules = [...new Set(by.map(({ trip }) => trip.name))]

@@ -35,12 +35,10 @@ export const slack = 5 * 60_000
 const listAgainAfter = 3_600_000
 const day = 86_400_000
 
-/** How a part of an action stands by what earlier runs held and people decided; `new`: neither is about it. */
-export interface Standing {
-  readonly is: 'new' | 'waiting' | 'confirmed' | 'approved' | 'refused'
-  /** The earlier hold, if it has the same content; else null. */
-  readonly record: HoldRecord | null
-}
+/** How a part of an action stands by its earlier hold (`record`) and what people decided; `new`: none had the same content. */
+export type Standing =
+  | { readonly is: 'new'; readonly record: null }
+  | { readonly is: 'waiting' | 'confirmed' | 'approved' | 'refused'; readonly record: HoldRecord }
 
 export function standingOf(remembered: Remembered, action: Action, part: HeldPart, policy: Policy): Standing {
   // Whoever approved an update whole approved each fact in it.
