@@ -29,7 +29,7 @@ export interface Verdict {
   /** Holds of earlier runs that no rule asks for any more, and that wait for their time all the same. */
   readonly waiting: readonly HoldRecord[]
   /** What was held of it and goes now without an approval. */
-  readonly letGo: readonly Standing[]
+  readonly letGo: readonly Exclude<Standing, { is: 'new' }>[]
 }
 
 /** What the guard knows of an action beside the action itself. */
@@ -75,7 +75,7 @@ export function judge(
   }
   const held = new Set(byRule.map(({ part }) => part))
   const byNone = before.filter((one) => !held.has(one.part) && (one.is === 'refused' || isWaiting(one)))
-  const waiting = byNone.filter(({ is }) => is === 'waiting')
+  const waiting = byNone.flatMap((one) => (one.is === 'waiting' ? one : []))
   for (const { part } of byNone) held.add(part)
   const isAsking =
     isRefusedBeside ||
@@ -92,9 +92,10 @@ export function judge(
     part !== 'update' && fieldsOf(action, part)?.some((field) => fields.has(field)) === true
   for (const { part } of before) if (sharesField(part)) held.add(part)
   // A hold without a clock only asked a person. Once no rule asks, and something else of the action is held, it ends unreleased.
-  const released = before.filter(({ part, is, record }) => {
-    if (held.has(part) || record === null) return false
-    return held.size === 0 || is === 'approved' || (is === 'confirmed' && record.clock !== null)
+  const released = before.flatMap((one) => {
+    if (one.is === 'new' || held.has(one.part)) return []
+    const isReleased = held.size === 0 || one.is === 'approved' || (one.is === 'confirmed' && one.record.clock !== null)
+    return isReleased ? one : []
   })
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered' && heldBeside === null) return null
   // What goes counts, unless a person approved it or the feed confirmed it. Another list is no word of the feed.
@@ -125,7 +126,7 @@ export function judge(
       const clock = isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now)
       return { trip, clock, isRefused, isNew: record === null }
     }),
-    waiting: waitsForTime.map(({ record }) => record!),
+    waiting: waitsForTime.map(({ record }) => record),
     letGo: change.kind === 'hold' ? [] : released.filter(({ is }) => is !== 'approved'),
   }
 }
