@@ -34,18 +34,10 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
 }
 
 /** Whether a row of which no other side speaks stays as it is. `decide` would come to the same, for several times the work. */
-function staysAsItIs(
-  { id, key, settledSince }: RowInBrief,
-  { seen, shownAsBefore }: Pick<PlanInputs, 'seen' | 'shownAsBefore'>,
-  { now, volatile, lookUps }: PlanSettings,
-): boolean {
-  return (
-    lookUps === null &&
-    settledSince !== null &&
-    seen(id) &&
-    shownAsBefore(id) &&
-    nextTurn(key, settledSince, volatile.refresh) > now
-  )
+function staysAsItIs({ id, key, settledSince }: RowInBrief, inputs: PlanInputs, settings: PlanSettings): boolean {
+  const { now, volatile, lookUps } = settings
+  if (lookUps !== null || settledSince === null || !inputs.seen(id) || !inputs.shownAsBefore(id)) return false
+  return nextTurn(key, settledSince, volatile.refresh) > now
 }
 
 /** Whether a decision needs nothing of what the service shows. */

@@ -51,6 +51,7 @@ const chunkSize = 250
 
 /** Whose plan it is, and what was looked at for it. */
 type Looked = Pick<PlanSettings, 'feed' | 'lookUps'>
+type Walked = Omit<PlanInputs, 'recall'>
 
 export interface Chunk {
   situations: Situation[]
@@ -63,7 +64,7 @@ export interface Chunk {
  * asked about rows whose MLSNumber no other side has: if it says yes, the row is passed over unread.
  */
 export async function* situations(
-  inputs: Omit<PlanInputs, 'recall'>,
+  inputs: Walked,
   settings: Looked,
   isLeft: (row: RowInBrief) => boolean = () => false,
 ): AsyncGenerator<Chunk> {
@@ -102,12 +103,7 @@ export async function* situations(
 }
 
 /** The rows of a chunk are read in one go. */
-async function withRows(
-  chunk: Chunk,
-  keys: readonly string[],
-  inputs: Pick<PlanInputs, 'rows' | 'seen' | 'shownAsBefore'>,
-  settings: Looked,
-): Promise<Chunk> {
+async function withRows(chunk: Chunk, keys: string[], inputs: Walked, settings: Looked): Promise<Chunk> {
   const rows = keys.length > 0 ? await inputs.rows(keys) : null
   for (const situation of chunk.situations) {
     const row = (situation.row = rows?.get(situation.key) ?? null)

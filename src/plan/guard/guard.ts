@@ -43,12 +43,8 @@ export interface Beside {
 }
 
 /** Decides what of an action is held, by the accidents found and by earlier holds. null: it goes as planned, with nothing to note. */
-export function judge(
-  action: Action,
-  { remembered, pair, heldBeside, isRefusedBeside = false }: Beside,
-  trips: readonly Trip[],
-  policy: Policy,
-): Verdict | null {
+export function judge(action: Action, beside: Beside, trips: readonly Trip[], policy: Policy): Verdict | null {
+  const { remembered, pair, heldBeside, isRefusedBeside = false } = beside
   const { endsNone } = policy
   const standing = (part: HeldPart): Standing => standingOf(remembered, action, part, policy)
   // A renumbered home with a fact beyond belief is held whole: the site keeps its old number, and with that the old fact.

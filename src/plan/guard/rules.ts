@@ -184,10 +184,8 @@ const changing =
   (fact: FactKind): Rule =>
   (seen, limits) => {
     const { ours, counts, examples, isFirstLoad } = seen
-    const {
-      words: [subject, predicate, plural],
-      isOften,
-    } = facts[fact]
+    const { words, isOften } = facts[fact]
+    const [subject, predicate, plural] = words
     const most = allowed(seen, limits, isOften !== true)
     const [listings, example = ''] = [counts[fact], examples[fact]]
     if (isFirstLoad || listings <= most) return null
