@@ -113,7 +113,6 @@ export class ForgetAbsent extends ByAbsence<Pick<Deletes, 'why'>> {
   readonly kind = 'forget' as const
 }
 
-/** What may be carried out. */
 export type Action = Create | Update | Adopt | DeleteAbsent | ForgetAbsent | ForgetTaken
 
 /**
@@ -217,7 +216,6 @@ export type Bookkeeping =
   /** `undecided`: what a delta says of it stays pending. `kept`, only counted: an edit on the service that stays (`drift: keep`). */
   | { op: 'forget-flight' | 'absent' | 'returned' | 'still-there' | 'undecided' | 'kept'; key: string }
 
-/** A change with what is remembered of its MLSNumber. */
 export interface Planned {
   readonly change: Change
   readonly remembered: Remembered

@@ -1,7 +1,4 @@
-/**
- * The decision table of docs/design.md. Here are its rows for records that differ or can't be read; `present.ts` has those for
- * a listing, and `absent.ts` those for one that is gone. Pure.
- */
+/** The decision table of docs/design.md. `present.ts` has its rows for a listing, and `absent.ts` those for one that is gone. Pure. */
 import { contentHash } from '../core/hash.ts'
 import { caughtUp, listingAt } from '../core/listing.ts'
 import type { MovingListing } from '../core/listing.ts'

@@ -7,10 +7,7 @@ import type { PlanConfig } from './settings.ts'
 /** A writing call of the service. */
 export type CallKind = 'create' | 'update' | 'delete'
 
-/**
- * One listing of a parsed record, as a row of the workspace. Rows come sorted by `key` (`compareKeys`), then `position`.
- * A record with the very bytes that the snapshot knows has no row: its snapshot rows are *seen* instead.
- */
+/** One listing of a record; sorted by `key`, then `position`. Known bytes have no row here: their snapshot rows are *seen* instead. */
 export interface DeliveredRow {
   key: string
   /** Running number in the delivery. */
@@ -24,20 +21,14 @@ export interface DeliveredRow {
   content: string | null
   /** Hash of the record's raw bytes; null: it must be parsed again next time. */
   raw: string | null
-  /** How many listings the record gave: it is skipped next time only if all of them are in the snapshot. */
-  parts: number
   home: HomeHash
-  /** When the listing changes by itself (an open house ends), in milliseconds. */
-  movesAt: number | null
   /** Reads the listing from the workspace; only for kind `listing`. */
   listing(): MovingListing
 }
 
 /** A list item in the workspace, sorted by `key`. */
-export interface ShownRow {
+export interface ShownRow extends Pick<Shown, 'hash' | 'owner'> {
   key: string
-  hash: string
-  owner: string | null
   /** Its mark has a former name of its feed, which the next update replaces. */
   isFormer?: boolean
   /** Reads the item; null: it is as its baseline, and was not kept for that reason. */
@@ -69,7 +60,6 @@ export interface SnapshotRow {
   suspectUntil: number | null
   /** How many writes in a row put right what was undone on the service. */
   undone: number
-  /** When something was put right last, in milliseconds. */
   putRightAt: number | null
   /** The service confirmed the last write but went on showing what was there before. */
   ignored: boolean
@@ -86,9 +76,7 @@ export interface SnapshotRow {
 }
 
 /** As much of a snapshot row as is read where nothing is to be done. */
-export interface RowInBrief {
-  id: number
-  key: string
+export interface RowInBrief extends Pick<SnapshotRow, 'id' | 'key'> {
   /**
    * When it was sent last, in milliseconds. null: the row is another feed's, or not settled. A settled row has a baseline and a known
    * content that does not move by itself; no call is in flight, and no write was ignored or undone.
@@ -106,7 +94,6 @@ export interface PlanInputs {
   snapshot: AsyncIterable<readonly RowInBrief[]>
   shown: Iterable<ShownRow>
   history: AsyncIterable<readonly History[]>
-  /** The rows of these keys. */
   rows(keys: readonly string[]): Promise<ReadonlyMap<string, SnapshotRow>>
   /** Whether a record with the very bytes of this snapshot row was delivered. */
   seen(id: number): boolean

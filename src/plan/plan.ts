@@ -1,7 +1,6 @@
 import type { MovingListing } from '../core/listing.ts'
 import { nextTurn } from '../core/turn.ts'
 import type { Steps } from './change.ts'
-import { leavesAll, presume } from './unseen.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './decide.ts'
 import { isFact } from './guard/facts.ts'
@@ -10,17 +9,13 @@ import type { PlanInputs, PlanSettings, RowInBrief } from './inputs.ts'
 import { caseOf, situations } from './situation.ts'
 import type { Situation } from './situation.ts'
 
-/**
- * Walks delivery, snapshot and list together, once, and yields what would make the service right, in chunks of MLSNumbers.
- * Returns what it counted. Pure: it reads nothing but its inputs and has no effect.
- */
+/** Walks delivery, snapshot and list together, once; yields what would make the service right, returns what it counted. Pure. */
 export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()
   const isLeft = (row: RowInBrief): boolean => staysAsItIs(row, inputs, settings)
-  for await (const { situations: chunk, left } of situations(inputs, settings.feed, isLeft)) {
+  for await (const { situations: chunk, left } of situations(inputs, settings, isLeft)) {
     facts.ours += left
     const steps: Steps = { asks: [], changes: [], notes: [], unchanged: left }
-    presume(chunk, settings)
     for (const decision of await decideAll(chunk, inputs, settings)) {
       const { one, changes } = decision
       const { ask } = one
@@ -38,22 +33,18 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
   return facts
 }
 
-/**
- * Whether a row stays as it is: delivered byte for byte as before, and shown as its baseline. `decide` would come to the same,
- * for several times the work. Only for rows of whose MLSNumber no other side says anything.
- */
-function staysAsItIs(
-  { id, key, settledSince }: RowInBrief,
-  { seen, shownAsBefore }: Pick<PlanInputs, 'seen' | 'shownAsBefore'>,
-  { now, volatile, lookUps }: PlanSettings,
-): boolean {
-  return (
-    lookUps === null &&
-    settledSince !== null &&
-    seen(id) &&
-    shownAsBefore(id) &&
-    nextTurn(key, settledSince, volatile.refresh) > now
-  )
+/** Whether a row of which no other side speaks stays as it is. `decide` would come to the same, for several times the work. */
+function staysAsItIs({ id, key, settledSince }: RowInBrief, inputs: PlanInputs, settings: PlanSettings): boolean {
+  const { now, volatile, lookUps } = settings
+  if (lookUps !== null || settledSince === null || !inputs.seen(id) || !inputs.shownAsBefore(id)) return false
+  return nextTurn(key, settledSince, volatile.refresh) > now
+}
+
+/** Whether a decision needs nothing of what the service shows. */
+function leavesAll({ one, changes }: Decision): boolean {
+  // Such holds (delivered twice, or another feed's) follow from the feeds alone.
+  const areOfFeeds = changes.every((change) => change.kind === 'hold' && change.held === null)
+  return areOfFeeds && one.notes.every(({ op }) => op !== 'baseline' && op !== 'forget-flight')
 }
 
 /** Stands in for the list where an MLSNumber was not looked up: no more is known of it than under an incomplete list. */
@@ -104,7 +95,6 @@ function count(facts: PlanFacts, { one, duplicates }: Decision, { feed, remote }
 const noFacts = () => ({
   /** Listings that the service shows and this feed owns, and those that it took off within 24 hours. */
   ours: 0,
-  /** Listings delivered once more, equal. */
   duplicates: 0,
   /** Listings changed within 24 hours, by the kinds that the guard counts. */
   counted: noTally(),

@@ -142,21 +142,19 @@ function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields:
   return drift === 'overwrite' ? sendAgain : hold(sendAgain, 'drifted', `${why} (drift: report)`)
 }
 
-/** The feed says something new (`news`). */
 function changed(one: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
   const { item, wanted, settings } = one
-  const [cause, why] = wanted.byMapping
-    ? (['mapping', 'the mapping changed'] as const)
-    : (['changed', 'changed in the feed'] as const)
   // Volatile fields that are due go along, as they have to go even if the guard holds the news.
   const due = one.history.holds.length > 0 ? fieldsDue(one, mine) : null
-  const step = update(one, cause, why, [...news, ...(due ?? [])])
+  const fields = [...news, ...(due ?? [])]
+  const step = wanted.byMapping
+    ? update(one, 'mapping', 'the mapping changed', fields)
+    : update(one, 'changed', 'changed in the feed', fields)
   if (item === null || mine.baseline === item.hash || (!isUnseen(mine) && settings.drift !== 'overwrite')) return step
   // The service shows an edit, or a late attempt of ours. That is put right even if the guard holds the news. Each field is named,
   // as an update clears only what it is told to; what stayed would be taken for fields that can't be cleared.
-  const edited = shownDifferences(one, item).filter(
-    ({ field }) => !step.fields.some((change) => change.field === field),
-  )
+  const named = new Set(fields.map(({ field }) => field))
+  const edited = shownDifferences(one, item).filter(({ field }) => !named.has(field))
   return { ...step, fields: [...step.fields, ...edited] }
 }
 
@@ -169,10 +167,8 @@ function refreshed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
 }
 
 /** The volatile fields that changed; null: the turn of this listing has not come. */
-function fieldsDue(
-  { key, settings: { volatile, now }, recall, wanted }: Wanting,
-  mine: SnapshotRow,
-): FieldChange[] | null {
+function fieldsDue({ key, settings, recall, wanted }: Wanting, mine: SnapshotRow): FieldChange[] | null {
+  const { volatile, now } = settings
   if (nextTurn(key, mine.sentAt, volatile.refresh) > now) return null
   return changedFields(recall(mine.id).listing, wanted.listing(), volatile.fields)
 }
@@ -301,10 +297,7 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
   return hold(change, 'not-converging', why)
 }
 
-/**
- * What the feed changed since the row was sent last, without volatile fields. May be empty though `content` differs: other fields
- * were volatile then.
- */
+/** What the feed changed since the row was sent, but for volatile fields. `content` may differ all the same: others were volatile then. */
 function newsOf({ settings, recall, wanted }: Wanting, row: SnapshotRow | null): FieldChange[] {
   if (row === null || row.content === null || wanted.content === row.content) return []
   const lasting = fieldNames.filter((field) => !settings.volatile.fields.has(field))

@@ -50,7 +50,6 @@ export interface Gone {
   readonly isStated: boolean
   /** Any record of its MLSNumber was delivered, readable or not. */
   readonly isDelivered: boolean
-  /** The service shows it. */
   readonly isShown: boolean
   readonly home: HomeHash
   /** Its snapshot row; null: only its mark on the service makes the listing ours. */

@@ -7,6 +7,7 @@ import { nothingRemembered } from './guard/hold.ts'
 import type { Remembered } from './guard/hold.ts'
 import type { HomeHash } from '../core/home-hash.ts'
 import type { DeliveredRow, PlanInputs, PlanSettings, RowInBrief, ShownRow, SnapshotRow } from './inputs.ts'
+import { isLookedFor } from './proof.ts'
 
 /** All that delivery, snapshot and list say of one MLSNumber. */
 export interface Situation {
@@ -42,12 +43,15 @@ export interface WantedListing {
   /** Only the mapping changed, not the record. */
   byMapping: boolean
   listing(): Listing
-  /** Fields whose values are placeholders. */
   placeholders(): readonly FieldName[]
 }
 
 /** MLSNumbers that are decided together: what they need from the store is fetched in one go. */
 const chunkSize = 250
+
+/** Whose plan it is, and what was looked at for it. */
+type Looked = Pick<PlanSettings, 'feed' | 'lookUps'>
+type Walked = Omit<PlanInputs, 'recall'>
 
 export interface Chunk {
   situations: Situation[]
@@ -60,8 +64,8 @@ export interface Chunk {
  * asked about rows whose MLSNumber no other side has: if it says yes, the row is passed over unread.
  */
 export async function* situations(
-  inputs: Omit<PlanInputs, 'recall'>,
-  feed: string,
+  inputs: Walked,
+  settings: Looked,
   isLeft: (row: RowInBrief) => boolean = () => false,
 ): AsyncGenerator<Chunk> {
   const [delivered, shown] = [new Side([inputs.delivered]), new Side([inputs.shown])]
@@ -88,38 +92,45 @@ export async function* situations(
       const sidesOf = { delivered: delivered.take(key), shown: shown.take(key), history, ask: null }
       if (row !== null) withRow.push(key)
       if (chunk.situations.push({ key, row: null, seen: false, ...sidesOf }) < chunkSize) continue
-      yield await withRows(chunk, withRow, inputs, feed)
+      yield await withRows(chunk, withRow, inputs, settings)
       chunk = { situations: [], left: 0 }
       withRow = []
     }
-    yield await withRows(chunk, withRow, inputs, feed)
+    yield await withRows(chunk, withRow, inputs, settings)
   } finally {
     for (const side of sides) await side.leave()
   }
 }
 
 /** The rows of a chunk are read in one go. */
-async function withRows(
-  chunk: Chunk,
-  keys: readonly string[],
-  inputs: Pick<PlanInputs, 'rows' | 'seen' | 'shownAsBefore'>,
-  feed: string,
-): Promise<Chunk> {
+async function withRows(chunk: Chunk, keys: string[], inputs: Walked, settings: Looked): Promise<Chunk> {
   const rows = keys.length > 0 ? await inputs.rows(keys) : null
   for (const situation of chunk.situations) {
     const row = (situation.row = rows?.get(situation.key) ?? null)
-    if (row === null || !row.owned || row.feed !== feed) continue
-    situation.seen = inputs.seen(row.id)
-    if (inputs.shownAsBefore(row.id)) situation.shown.unshift(shownAsBefore(row))
+    if (row?.owned === true && row.feed === settings.feed) {
+      situation.seen = inputs.seen(row.id)
+      if (inputs.shownAsBefore(row.id)) situation.shown.unshift(shownAsBefore(row))
+    }
+    if (!isLookedFor(settings, situation.key)) presume(situation, settings)
   }
   return chunk
 }
 
-export function shownAsBefore({ key, baseline, feed }: SnapshotRow): ShownRow {
-  return { key, hash: baseline ?? '', owner: feed, shown: notKept }
+/** Takes what this run did not look at to be shown as the snapshot has it. It may only stay as it is. */
+function presume(situation: Situation, { feed, lookUps }: Looked): void {
+  const { key, row } = situation
+  const mine = row !== null && row.feed === feed && (row.owned || row.flight !== null) ? row : null
+  const mayLand = mine !== null && (mine.flight !== null || (mine.suspectUntil ?? 0) > lookUps!.listedAt)
+  const isUnclear = mayLand || (mine !== null && (mine.content === null || mine.baseline === null || mine.ignored))
+  const expected = mine && shownAsBefore(mine)
+  situation.shown = expected === null ? [] : [expected]
+  situation.ask = { key, expected, isUnclear }
 }
 
 const notKept = (): null => null
+function shownAsBefore({ key, baseline, feed }: SnapshotRow): ShownRow {
+  return { key, hash: baseline ?? '', owner: feed, shown: notKept }
+}
 
 /** Reads a sorted side one group of equal keys at a time. It comes in pages, and no key is in two of them. */
 class Side<Row extends { key: string }> {
@@ -159,8 +170,7 @@ class Side<Row extends { key: string }> {
 }
 
 export function caseOf(situation: Situation, settings: PlanSettings, recall: Case['recall']): Case {
-  const { row } = situation
-  const mine = row !== null && row.feed === settings.feed ? row : null
+  const mine = situation.row?.feed === settings.feed ? situation.row : null
   const one: Case = { ...situation, mine, ours: false, settings, recall, notes: [] }
   one.ours = isOurs(one)
   return one
@@ -184,19 +194,13 @@ function isOurs({ key, row, mine, shown, settings }: Case): boolean {
   return ownership === 'snapshot' || shown.some((item) => item.shown()?.unreadable.includes('ExtensionColumn') ?? true)
 }
 
-/** Whether a call without an answer may still land on this MLSNumber. */
-export const isUnderWay = (row: SnapshotRow | null, settings: PlanSettings): boolean =>
-  row !== null && row.flight !== null && !isSettled(row, settings)
-
-/**
- * Whether it is known by now what became of the call in flight: by a whole list that began `settle` after it; or by look-ups, if
- * the first one in vain is longer ago than `settle`.
- */
-function isSettled({ flightAt, missedAt }: SnapshotRow, settings: PlanSettings): boolean {
-  const landed = (flightAt ?? 0) + settings.settle
+/** Whether a call without an answer may still land: no whole list began `settle` after it, and no look-up in vain is that old. */
+export function isUnderWay(row: SnapshotRow | null, settings: PlanSettings): boolean {
+  if (row === null || row.flight === null) return false
+  const landed = (row.flightAt ?? 0) + settings.settle
   // After the clock was set back, the look-up may bear an earlier time than the call.
-  if (missedAt !== null && settings.now > Math.max(missedAt + settings.settle, landed)) return true
-  return settings.remote.complete && settings.remoteStartedAt >= landed
+  if (row.missedAt !== null && settings.now > Math.max(row.missedAt + settings.settle, landed)) return false
+  return !(settings.remote.complete && settings.remoteStartedAt >= landed)
 }
 
 /** Whether an earlier attempt of an answered call may have landed after the list began, or may still land. */

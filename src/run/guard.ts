@@ -250,12 +250,12 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
     count(action.kind, verdict)
     const [one] = verdict.letGo
     if (one !== undefined) {
-      const byFeed = one.record!.ends === 'listed again' ? 'listed again' : 'confirmed'
+      const byFeed = one.record.ends === 'listed again' ? 'listed again' : 'confirmed'
       // Of a hold that only asked, and so has no clock, nobody knows that the feed said it each night: deltas don't.
-      const ends = one.is === 'confirmed' && one.record!.clock !== null ? byFeed : 'never'
+      const ends = one.is === 'confirmed' && one.record.clock !== null ? byFeed : 'never'
       const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity }
       gone.counts[action.kind]++
-      gone.since = Math.min(gone.since, ...verdict.letGo.map(({ record }) => record!.since))
+      gone.since = Math.min(gone.since, ...verdict.letGo.map(({ record }) => record.since))
       letGo.set(ends, gone)
     }
     return verdict

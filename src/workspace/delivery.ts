@@ -4,11 +4,10 @@ import { BitSet } from '../core/bit-set.ts'
 import type { Delivered, MovingListing, Problem } from '../core/listing.ts'
 import type { DeliveredRow } from '../plan/inputs.ts'
 import { inOneGo, paged } from './scratch-file.ts'
-import type { NewDelivered, RejectRow } from './workspace.ts'
+import type { NewDelivered, RejectRow, StoredDelivered } from './workspace.ts'
 
 const pageRows = 1000
 
-type StoredDelivered = Omit<DeliveredRow, 'listing'>
 interface StoredReject {
   position: number
   at: string

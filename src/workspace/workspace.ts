@@ -11,8 +11,16 @@ import type { Remembered, Weighed } from '../plan/guard/hold.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
 import type { Sides } from '../plan/proof.ts'
 
+/** A row of the delivery as it is kept: with what the snapshot takes of it and no plan asks for. */
+export interface StoredDelivered extends Omit<DeliveredRow, 'listing'> {
+  /** How many listings the record gave: it is skipped next time only if all of them are in the snapshot. */
+  parts: number
+  /** When the listing changes by itself (an open house ends), in milliseconds. */
+  movesAt: number | null
+}
+
 /** A row to add. */
-export type NewDelivered = Omit<DeliveredRow, 'key' | 'at' | 'kind' | 'why' | 'listing'> & { delivered: Delivered }
+export type NewDelivered = Omit<StoredDelivered, 'key' | 'at' | 'kind' | 'why'> & { delivered: Delivered }
 
 /** A change as it lies in the workspace. `outcome` is null until there is one; a hold never has one. */
 export interface Stored<C extends Change = Change> {
@@ -53,7 +61,7 @@ export interface Workspace {
   /** Whether any record of this MLSNumber was added, behind a position where one is given. */
   isDelivered(key: string, behind?: number): boolean
   /** The row of a position that holds a listing, read whole. */
-  deliveredAt(position: number): Omit<DeliveredRow, 'listing'> & MovingListing
+  deliveredAt(position: number): StoredDelivered & MovingListing
   /** In the order of the delivery. */
   rejects(): Iterable<RejectRow>
   /** Rows of a second table (`join`) by its name; `key` names the record, `rank` the place among its rows. */

@@ -112,9 +112,7 @@ const record = (kind: DeliveredRow['kind'], content: Content | null, position = 
   why: content === null ? `the feed says ${kind}` : null,
   content: content === null ? null : hashes[content],
   raw: `raw-${content}`,
-  parts: 1,
   home: null,
-  movesAt: null,
   listing: () => ({ listing: listings[content!], moving: {} }),
 })
 

@@ -214,8 +214,6 @@ export class PlanWorld {
       position,
       at: `record ${position}`,
       raw: `raw-${position}`,
-      parts: 1,
-      movesAt: null,
     })
     return this
   }

@@ -1,7 +1,4 @@
-/**
- * The kinds of fact that visitors rely on, and which changes of them are beyond belief: one listing may have such a change,
- * many at once hint at a broken feed. "Before" is always what was sent last, never what the service shows.
- */
+/** Facts that visitors rely on, and which changes of them are beyond belief: one listing may have such a change, not many at once. */
 import type { FieldChange } from '../../core/compare-listings.ts'
 import type { FieldName, Listing } from '../../core/listing.ts'
 import { normalForm } from '../../core/text.ts'
@@ -15,7 +12,7 @@ interface Fact {
   readonly isOften?: true
   /** Words for "the price of 31 of 40 listings would change by more than 1.5 times" and "33 updates of prices". */
   readonly words: readonly [subject: string, predicate: string, plural: string]
-  /** Whether a change is beyond belief. */
+  /** Whether a change is beyond belief. `before` is what was sent last, never what the service shows. */
   isBroken(before: Listing, after: Listing): boolean
   /** A coarse summary of its cosmetic fields: a hold stays the same hold while this does. */
   gist?(listing: Listing): unknown
@@ -30,11 +27,12 @@ const years = 10
 const squareFeetInSquareMeter = 10.7639
 const kilometresInDegree = 111.2
 
-const areas = ['BuildingArea', 'LotArea', 'UnitAreaPrice'] as const
-const money = ['SalePrice', 'RentPrice', 'UnitAreaPrice', 'HOAMonth', 'EstimatePrice', 'DepositFee'] as const
-/** Fields that give amounts their meaning. If one changes, it and its changed amounts are held together, or sent together. */
-const amountsOf = { CurrencySymbol: money, SaleType: ['SalePrice', 'RentPrice'], AreaUnit: areas } as const
-const together = Object.entries(amountsOf).map(([field, some]) => [field as keyof typeof amountsOf, ...some] as const)
+/** A field that gives amounts their meaning, and these. If it changes, it and its changed amounts are held or sent together. */
+const together: readonly FieldName[][] = [
+  ['CurrencySymbol', 'SalePrice', 'RentPrice', 'UnitAreaPrice', 'HOAMonth', 'EstimatePrice', 'DepositFee'],
+  ['SaleType', 'SalePrice', 'RentPrice'],
+  ['AreaUnit', 'BuildingArea', 'LotArea', 'UnitAreaPrice'],
+]
 const texts = ['Description', 'Address', 'City', 'Location', 'PropertyType'] as const
 
 export const facts: Readonly<Record<FactKind, Fact>> = {

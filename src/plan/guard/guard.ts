@@ -15,7 +15,6 @@ interface HeldBy {
   readonly trip: Trip
   /** When the clock of that part began, in milliseconds; null: it has none. */
   readonly clock: number | null
-  /** A person refused that part. */
   readonly isRefused: boolean
   /** No earlier run held that part as it is now. */
   readonly isNew: boolean
@@ -23,7 +22,6 @@ interface HeldBy {
 
 /** What the guard decides about an action. */
 export interface Verdict {
-  /** The action as it is carried out, or a hold. */
   readonly change: Change
   readonly weighed: Weighed
   /** The accidents that hold the action or a part of it. */
@@ -31,7 +29,7 @@ export interface Verdict {
   /** Holds of earlier runs that no rule asks for any more, and that wait for their time all the same. */
   readonly waiting: readonly HoldRecord[]
   /** What was held of it and goes now without an approval. */
-  readonly letGo: readonly Standing[]
+  readonly letGo: readonly Exclude<Standing, { is: 'new' }>[]
 }
 
 /** What the guard knows of an action beside the action itself. */
@@ -45,59 +43,56 @@ export interface Beside {
 }
 
 /** Decides what of an action is held, by the accidents found and by earlier holds. null: it goes as planned, with nothing to note. */
-export function judge(
-  action: Action,
-  { remembered, pair, heldBeside, isRefusedBeside = false }: Beside,
-  trips: readonly Trip[],
-  policy: Policy,
-): Verdict | null {
+export function judge(action: Action, beside: Beside, trips: readonly Trip[], policy: Policy): Verdict | null {
+  const { remembered, pair, heldBeside, isRefusedBeside = false } = beside
   const { endsNone } = policy
   const standing = (part: HeldPart): Standing => standingOf(remembered, action, part, policy)
   // A renumbered home with a fact beyond belief is held whole: the site keeps its old number, and with that the old fact.
   const isWhole = (fact: FactKind): boolean =>
     pair === 'renumbered' && action.kind === 'create' && action.broken.includes(fact)
-  const partFor = ({ fact }: Trip): HeldPart => (fact === undefined || isWhole(fact) ? action.kind : `update ${fact}`)
-  const about = trips.filter((trip) => {
-    const before = standing(partFor(trip))
+  const about = trips.flatMap((trip) => {
+    const { fact, ends } = trip
+    const part: HeldPart = fact === undefined || isWhole(fact) ? action.kind : `update ${fact}`
+    const stands = standing(part)
     // A hold of an update goes on as one of the create, if the listing vanished from the service meanwhile.
-    const asUpdate = action.kind === 'create' ? standing('update') : before
-    const isHeld = (before.record ?? asUpdate.record) !== null
-    return trip.holds(action, pair, isHeld) && hasPart(action, partFor(trip))
+    const isHeld = stands.record !== null || (action.kind === 'create' && standing('update').record !== null)
+    if (!trip.holds(action, pair, isHeld) || !hasPart(action, part)) return []
+    const isHolding = trip.isToldOn !== true && (heldBeside !== null || !isLetGo(stands, ends, policy))
+    return { trip, part, ...stands, isHolding }
   })
-  const isHolding = (trip: Trip): boolean =>
-    trip.isToldOn !== true && (heldBeside !== null || !isLetGo(standing(partFor(trip)), trip.ends, policy))
-  const isAsked = about.some((trip) => askingRules.has(trip.name) && isHolding(trip))
-  const isTold = (trip: Trip): boolean => isAsked && standing(partFor(trip)).is === 'confirmed'
-  const heldBy = about.filter((trip) => isHolding(trip) || isTold(trip))
-  const heldParts = remembered.holds.map(({ part }) => part).filter((part) => hasPart(action, part))
-  // A hold with a clock waits for its time, even if no rule trips any more. Renumbered homes need not: both halves go together.
-  const isWaiting = (part: HeldPart): boolean => {
-    const { is, record } = standing(part)
+  const isAsked = about.some(({ trip, isHolding }) => isHolding && askingRules.has(trip.name))
+  const byRule = about.filter(({ is, isHolding }) => isHolding || (isAsked && is === 'confirmed'))
+  const before = remembered.holds.flatMap(({ part }) => (hasPart(action, part) ? { part, ...standing(part) } : []))
+  // A hold with the feed's clock waits for its time, even if no rule trips any more. Renumbered homes need not: both halves go.
+  const isWaiting = ({ part, is, record }: (typeof before)[number]): boolean => {
     if (is !== 'waiting' || policy.healed.has(part)) return false
-    return endsNone || (policy.confirm !== null && pair !== 'renumbered' && hasOwnClock(record!))
+    const hasClock = record.clock !== null && record.ends !== 'listed again'
+    return endsNone || (policy.confirm !== null && pair !== 'renumbered' && hasClock)
   }
-  const byRule = new Set(heldBy.map(partFor))
-  const held = new Set([...byRule, ...heldParts.filter((part) => isWaiting(part) || standing(part).is === 'refused')])
+  const held = new Set(byRule.map(({ part }) => part))
+  const byNone = before.filter((one) => !held.has(one.part) && (one.is === 'refused' || isWaiting(one)))
+  const waiting = byNone.flatMap((one) => (one.is === 'waiting' ? one : []))
+  for (const { part } of byNone) held.add(part)
   const isAsking =
-    isRefusedBeside || heldBy.some(({ ends }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
-  const waiting = [...held].filter((part) => !byRule.has(part) && isWaiting(part))
-  const labels = new Set(heldBy.map(({ label }) => label))
+    isRefusedBeside ||
+    byRule.some(({ trip: { ends } }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
+  const labels = new Set(byRule.map(({ trip }) => trip.label))
   // While a person is asked, none of these has a time to tell.
   const waitsForTime = endsNone || isAsking ? [] : waiting
   if (waitsForTime.length > 0) labels.add(heldBefore)
   if (endsNone && waiting.length > 0) labels.add('this run ends no hold')
-  if (held.size > byRule.size + waiting.length) labels.add('it was refused')
+  if (byNone.length > waiting.length) labels.add('it was refused')
   // A part that was let go stays held if it shares a field with one that is held.
   const fields = new Set([...held].flatMap((part) => fieldsOf(action, part) ?? []))
   const sharesField = (part: HeldPart): boolean =>
     part !== 'update' && fieldsOf(action, part)?.some((field) => fields.has(field)) === true
-  for (const part of heldParts.filter(sharesField)) held.add(part)
+  for (const { part } of before) if (sharesField(part)) held.add(part)
   // A hold without a clock only asked a person. Once no rule asks, and something else of the action is held, it ends unreleased.
-  const isReleased = (part: HeldPart): boolean => {
-    const { is, record } = standing(part)
-    return held.size === 0 || is === 'approved' || (is === 'confirmed' && record!.clock !== null)
-  }
-  const released = heldParts.filter((part) => !held.has(part) && standing(part).record !== null && isReleased(part))
+  const released = before.flatMap((one) => {
+    if (one.is === 'new' || held.has(one.part)) return []
+    const isReleased = held.size === 0 || one.is === 'approved' || (one.is === 'confirmed' && one.record.clock !== null)
+    return isReleased ? one : []
+  })
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered' && heldBeside === null) return null
   // What goes counts, unless a person approved it or the feed confirmed it. Another list is no word of the feed.
   const isCounted = (part: HeldPart): boolean =>
@@ -106,37 +101,31 @@ export function judge(
   const parts = Array.from(held, (part): PartHeld => {
     const noted = remembered.holds.find((one) => one.part === part)?.content
     const content = policy.contentOf(action, part, noted)
-    if (!endsNone && waiting.includes(part)) return { part, content, rules: [ruleOf(part)], ends: 'confirmed' }
-    const by = heldBy.filter((trip) => partFor(trip) === part)
-    const { is, record } = standing(part)
+    if (!endsNone && waiting.some((one) => one.part === part))
+      return { part, content, rules: [ruleOf(part)], ends: 'confirmed' }
+    const by = byRule.filter((one) => one.part === part)
+    const [first] = by
     // What the feed has confirmed stays a hold of the feed, although under other keys the rule `chatbot` alone still holds it.
-    const isOfFeed = is === 'confirmed' && record!.ends === 'confirmed' && by[0]?.ends === 'listed again'
-    const ends = isOfFeed || by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
-    return { part, content, rules: [...new Set(by.map(({ name }) => name))], ends: isRefusedBeside ? 'never' : ends }
+    const isOfFeed =
+      first?.is === 'confirmed' && first.record.ends === 'confirmed' && first.trip.ends === 'listed again'
+    const ends =
+      isOfFeed || by.some(({ trip }) => trip.ends === 'confirmed') ? 'confirmed' : (first?.trip.ends ?? 'never')
+    const rules = [...new Set(by.map(({ trip }) => trip.name))]
+    return { part, content, rules, ends: isRefusedBeside ? 'never' : ends }
   })
   const change = withheld(action, parts, [...labels].join(', '), heldBeside)
-  const withEnd = (trip: Trip): HeldBy => {
-    const { is, record } = standing(partFor(trip))
-    const isRefused = is === 'refused'
-    return {
-      trip,
-      clock: isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now),
-      isRefused,
-      isNew: record === null,
-    }
-  }
-  const letGo = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is !== 'approved')
   return {
     change,
-    weighed: { parts, counts, released },
-    heldBy: heldBy.map(withEnd),
-    waiting: waitsForTime.map((part) => standing(part).record!),
-    letGo,
+    weighed: { parts, counts, released: released.map(({ part }) => part) },
+    heldBy: byRule.map(({ trip, is, record }) => {
+      const isRefused = is === 'refused'
+      const clock = isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now)
+      return { trip, clock, isRefused, isNew: record === null }
+    }),
+    waiting: waitsForTime.map(({ record }) => record),
+    letGo: change.kind === 'hold' ? [] : released.filter(({ is }) => is !== 'approved'),
   }
 }
-
-/** Whether a hold goes by itself once the feed has said the same for long enough. */
-const hasOwnClock = ({ clock, ends }: HoldRecord): boolean => clock !== null && ends !== 'listed again'
 
 /** The rule with a clock that can have held such a part: what is remembered of a hold does not name its rules. */
 const ruleOf = (part: HeldPart): RuleName => (part === 'delete' ? 'leaving' : part === 'create' ? 'arriving' : 'facts')
@@ -184,10 +173,8 @@ function withheld(action: Action, parts: readonly PartHeld[], labels: string, he
   const all = parts.map(({ part }) => fieldsOf(action, part))
   if ('fields' in action && !all.includes(null)) {
     const fields = [...new Set(all.flatMap((some) => some ?? []))]
-    const isHeld = (field: FieldName): boolean => fields.includes(field)
-    const rest = { why: `${action.why}; held of it: ${labels}`, withheld: fields }
-    if (action.kind === 'create') return { ...action, ...rest }
-    if (action.fields.some(({ field }) => !isHeld(field))) return { ...action, ...rest }
+    if (action.kind === 'create' || action.fields.some(({ field }) => !fields.includes(field)))
+      return { ...action, why: `${action.why}; held of it: ${labels}`, withheld: fields }
   }
   return hold(action, 'guard', `${action.why}; held: ${labels}`)
 }

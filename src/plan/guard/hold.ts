@@ -34,7 +34,6 @@ export function countedAs(part: HeldPart): 'delete' | 'create' | FactKind | null
   return (part.split(' ') as [string, FactKind?])[1] ?? null
 }
 
-/** A part that this run holds. */
 export interface PartHeld {
   readonly part: HeldPart
   /** `contentOf` the part: while this is the same, it is the same hold. */
@@ -46,7 +45,6 @@ export interface PartHeld {
 
 /** What the guard decided about an action. */
 export interface Weighed {
-  /** The parts that it holds. */
   readonly parts: readonly PartHeld[]
   /** The kinds it counts as once carried out; null: those that `countsOf` gives. */
   readonly counts: readonly Counted[] | null
@@ -56,10 +54,7 @@ export interface Weighed {
 
 export const unweighed: Weighed = { parts: [], counts: null, released: [] }
 
-/**
- * Why an action is paired with one about the same home under another MLSNumber. `renumbered`: one listing is deleted, and
- * one that is new is created. `missing`: the same, but the service's list lacks one of the two, or both.
- */
+/** A home comes under another MLSNumber: one listing is deleted, a new one created. `missing`: the list lacks one of them, or both. */
 export type Pair = 'renumbered' | 'missing'
 
 export type Decision = 'approved' | 'refused'
@@ -104,11 +99,9 @@ export interface Remembered {
 
 export const nothingRemembered: Remembered = { absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
 
-/**
- * A hash of what a held part wants: while the feed says the same, it is the same hold. Volatile and cosmetic fields are left
- * out, since they may change meanwhile. `listing` null: a delete or a forget, which wants nothing.
- */
+/** Hash of what a held part wants, but for fields that may change meanwhile. While it is the same, so is the hold. */
 export function contentOf(part: HeldPart, listing: Listing | null, volatile: ReadonlySet<FieldName>): string {
+  // A delete or a forget wants nothing.
   if (listing === null) return ''
   const kind = countedAs(part)
   if (kind === null || !isFact(kind)) return contentHash(listing, new Set([...volatile, ...cosmetic]))

@@ -1,7 +1,4 @@
-/**
- * The guard's rules. Now and then a feed is wrong, and the site must not show it; now and then an office changes a lot in one
- * night, and the site must show that. Each rule asks one question of a whole plan and names the changes to hold.
- */
+/** The guard's rules. Each asks of a whole plan: is the feed wrong, or did an office change a lot in one night, which must be shown? */
 import { countsOf } from '../change.ts'
 import type { Action } from '../change.ts'
 import type { PlanConfig } from '../settings.ts'
@@ -187,10 +184,8 @@ const changing =
   (fact: FactKind): Rule =>
   (seen, limits) => {
     const { ours, counts, examples, isFirstLoad } = seen
-    const {
-      words: [subject, predicate, plural],
-      isOften,
-    } = facts[fact]
+    const { words, isOften } = facts[fact]
+    const [subject, predicate, plural] = words
     const most = allowed(seen, limits, isOften !== true)
     const [listings, example = ''] = [counts[fact], examples[fact]]
     if (isFirstLoad || listings <= most) return null

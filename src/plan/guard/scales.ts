@@ -35,12 +35,10 @@ export const slack = 5 * 60_000
 const listAgainAfter = 3_600_000
 const day = 86_400_000
 
-/** How a part of an action stands by what earlier runs held and people decided; `new`: neither is about it. */
-export interface Standing {
-  readonly is: 'new' | 'waiting' | 'confirmed' | 'approved' | 'refused'
-  /** The earlier hold, if it has the same content; else null. */
-  readonly record: HoldRecord | null
-}
+/** How a part of an action stands by its earlier hold (`record`) and what people decided; `new`: none had the same content. */
+export type Standing =
+  | { readonly is: 'new'; readonly record: null }
+  | { readonly is: 'waiting' | 'confirmed' | 'approved' | 'refused'; readonly record: HoldRecord }
 
 export function standingOf(remembered: Remembered, action: Action, part: HeldPart, policy: Policy): Standing {
   // Whoever approved an update whole approved each fact in it.
@@ -50,17 +48,13 @@ export function standingOf(remembered: Remembered, action: Action, part: HeldPar
   const noted = record?.content ?? null
   if (record === undefined || (noted !== null && noted !== policy.contentOf(action, part, noted)))
     return { is: 'new', record: null }
-  return {
-    is: record.decision ?? (isConfirmed(saidSince(record), record.ends, policy) ? 'confirmed' : 'waiting'),
-    record,
-  }
+  const { decision, clock, since, ends, isOfRule } = record
+  // A hold that only asked has no clock: the feed has said it since its start.
+  const saidSince = clock ?? (ends === 'never' && isOfRule ? since : null)
+  return { is: decision ?? (isConfirmed(saidSince, ends, policy) ? 'confirmed' : 'waiting'), record }
 }
 
-/** Since when the feed has said it, in milliseconds. A hold that only asked has no clock and counts from its start; null: unknown. */
-const saidSince = ({ clock, since, ends, isOfRule }: HoldRecord): number | null =>
-  clock ?? (ends === 'never' && isOfRule ? since : null)
-
-/** Whether what deliveries, or lists, have said since then is confirmed by this run. */
+/** Whether this run confirms what deliveries, or lists, have said since then; null: nobody knows since when. */
 function isConfirmed(since: number | null, ends: Ends, { now, confirm, isWhole, isListedAgain }: Policy): boolean {
   if (since === null || !isWhole) return false
   if (ends === 'listed again') return isListedAgain && now - since >= listAgainAfter
@@ -84,8 +78,6 @@ const sum = (one: Tally, other: Tally): Tally =>
 
 const noSums = () => ({ leavingLater: 0, creates: 0, back: 0, deletes: 0, young: 0, missing: 0, editedAgain: 0 })
 
-export type Weighable = Planned & { readonly pair: Pair | null }
-
 /** Takes the changes of a plan one by one (`add`) and gives the numbers that the rules ask for (`sums`). */
 export class Scales {
   readonly #policy: Policy
@@ -104,7 +96,7 @@ export class Scales {
     this.#policy = policy
   }
 
-  add({ change, remembered, pair }: Weighable): void {
+  add({ change, remembered, pair }: Planned & { readonly pair: Pair | null }): void {
     if (change.kind !== 'hold') this.#weigh(change, remembered, pair)
     else if (change.cause === 'twice-shown') this.doubts++
     else if (pair !== 'renumbered') this.#addLeavingLater(change, remembered)

@@ -84,8 +84,8 @@ export const guardMutants: readonly Mutant[] = [
     name: 'a unit is nothing of the size',
     test: 'test/plan/guard.test.ts › another unit with the same numbers is another size, too',
     file: 'src/plan/guard/facts.ts',
-    from: "['AreaUnit', 'BuildingArea',",
-    to: "['BuildingArea',",
+    from: "fields: ['AreaUnit', 'BuildingArea',",
+    to: "fields: ['BuildingArea',",
   },
   {
     name: 'the feed is right again once half of it is',
@@ -98,8 +98,8 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what was only asked about stays beside what is held of it',
     test: 'test/runs/holds.slow.test.ts › as a whole that was asked about is held for its facts alone once these are too many, and nothing else is told',
     file: 'src/plan/guard/guard.ts',
-    from: "is === 'confirmed' && record!.clock !== null)",
-    to: "is === 'confirmed')",
+    from: "one.is === 'confirmed' && one.record.clock !== null)",
+    to: "one.is === 'confirmed')",
   },
   {
     name: 'under other keys the feed lets go of what the list lacks',
@@ -127,7 +127,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what was asked about is said to have come each night',
     test: 'test/runs/holds.slow.test.ts › that every delivery said while the whole of it was asked about goes with the next that says so',
     file: 'src/run/guard.ts',
-    from: "one.is === 'confirmed' && one.record!.clock !== null ?",
+    from: "one.is === 'confirmed' && one.record.clock !== null ?",
     to: "one.is === 'confirmed' ?",
   },
   {
@@ -236,8 +236,8 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'one of two of a home goes alone',
     file: 'src/plan/guard/guard.ts',
-    from: '(heldBeside !== null || !isLetGo(standing(partFor(trip)), trip.ends, policy))',
-    to: '!isLetGo(standing(partFor(trip)), trip.ends, policy)',
+    from: '(heldBeside !== null || !isLetGo(stands, ends, policy))',
+    to: '!isLetGo(stands, ends, policy)',
     also: [{ from: 'parts.length === 0 && heldBeside !== null', to: 'parts.length < 0 && heldBeside !== null' }],
   },
   {
