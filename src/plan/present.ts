@@ -189,9 +189,7 @@ function adoptOrUpdate(one: Wanting, item: ShownRow, cause: 'settle' | 'never-se
   const fields = shownDifferences(one, item)
   if (fields.length === 0)
     return adopt(one, item, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`)
-  // An update hits every copy of an MLSNumber, and an incomplete list may hide a copy that is another feed's.
-  const lookUp = !one.settings.remote.complete && one.mine?.owned !== true
-  return { ...update(one, cause, why, fields), lookUp }
+  return update(one, cause, why, fields)
 }
 
 /** What all changes of a wanted listing have in common. */
@@ -237,11 +235,12 @@ function create(one: Wanting, cause: Create['cause'], why: string, unseen = fals
 }
 
 function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChange[]): Update {
-  const { mine, item } = one
+  const { mine, item, settings } = one
   return {
     kind: 'update',
     ...sent(one, cause, why, fields),
-    lookUp: false,
+    // An update hits every copy of an MLSNumber, and an incomplete list may hide a copy that is another feed's.
+    lookUp: item !== null && !settings.remote.complete && mine?.owned !== true,
     shownHash: item?.hash ?? mine?.baseline ?? null,
     again: isPutRight({ kind: 'update', cause }) && wasPutRight(one),
   }

@@ -679,6 +679,15 @@ describe('what was sent is fetched', () => {
   })
 })
 
+test.each([true, false])(
+  'what is taken over is looked up first, as a cut list may hide a copy: complete %s',
+  async (complete) => {
+    const world = new PlanWorld().remembers(A, { feed: 'south' }).delivers(cheaper).shows(A, { owner: 'south' })
+    const { changes } = await world.plan({ outranks: () => true, remote: { complete, reasons: ['cut'] } })
+    expect(changes).toMatchObject([{ kind: 'update', cause: 'never-sent', lookUp: !complete }])
+  },
+)
+
 test('listings that were all sent in one night have their turn in `volatile.refresh` spread over its days, each once', () => {
   const week = 7 * day
   const keys = Array.from({ length: 700 }, (_, i) => `M-${i}`)

@@ -162,8 +162,8 @@ export const planMutants: readonly Mutant[] = [
     name: "nobody's row in an incomplete list is updated unseen",
     test: 'test/simulation/found.test.ts › what an incomplete list shows of nobody is looked up before it is updated, as a copy may be unseen (seed 205837)',
     file: 'src/plan/present.ts',
-    from: 'const lookUp = !one.settings.remote.complete && one.mine?.owned !== true',
-    to: 'const lookUp = false',
+    from: 'lookUp: item !== null && !settings.remote.complete && mine?.owned !== true,',
+    to: 'lookUp: false,',
   },
   {
     name: 'no guard of what nobody would recognise',
