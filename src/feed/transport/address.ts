@@ -45,9 +45,9 @@ function hasControls(text: string): boolean {
   return /\p{Cc}/u.test(text)
 }
 
-/** A web address for people: without user, password, query and fragment. */
+/** A web address for people: without user, password, query and fragment, and without what looks like a key in its path. */
 export function nameOf(url: URL): string {
-  return `${url.origin}${url.pathname}`
+  return pathTokens(url).reduce((name, token) => name.replace(token, '***'), `${url.origin}${url.pathname}`)
 }
 
 /** A percent-decoded part of an address; null: invalid encoding. */
