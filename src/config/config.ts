@@ -34,7 +34,7 @@ import {
 } from './check.ts'
 import { makeMappings } from './presets.ts'
 import type { MappingMaker } from './presets.ts'
-import { configSchema, feedSchema } from './schema.ts'
+import { configSchema, feedSchema, withHost } from './schema.ts'
 import { fillReferences, readDocument } from './text.ts'
 import type { ReferenceSources } from './text.ts'
 import { verifyProblems, verifySettings } from './verify.ts'
@@ -232,7 +232,7 @@ function groupOf<Feed extends object, Key extends keyof Feed>(
 
 /** Keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
 function secretsOf({ service, feeds, store, notify, http }: Omit<Config, 'literalSecrets'>): string[] {
-  const secrets = schemeOf(store) === null ? [] : webSecrets(store)
+  const secrets = schemeOf(store) === null ? [] : webSecrets(withHost(store))
   for (const { baseUrl, secretKey, sessionKey } of [service, ...feeds.map((feed) => feed.service)]) {
     secrets.push(...webSecrets(baseUrl), ...withoutScheme(secretKey ?? ''), ...withoutScheme(sessionKey ?? ''))
   }

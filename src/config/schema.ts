@@ -17,6 +17,7 @@ import {
 import { mappingOptionsSchema } from '../feed/mapping/preset.ts'
 import { resoSchema } from '../feed/api/settings.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
+import { webProblem } from '../feed/transport/address.ts'
 import { schemes, sourceProblem } from '../feed/transport/transports.ts'
 import { httpSchema } from '../http/settings.ts'
 import { heartbeatSchema, notifySchema } from '../notify/settings.ts'
@@ -27,7 +28,8 @@ import { verifySchema } from '../verify/settings.ts'
 /** A cron expression of five fields (or six, with seconds first). */
 const schedule = text(
   'When the daemon runs this feed (minute hour day month weekday). Without it, the feed runs by hand only',
-).refine((value) => isSchedule(value), {
+  // node-cron writes a range out before it looks at its ends, which for a long one takes minutes.
+).refine((value) => !/\d{5}/.test(value) && isSchedule(value), {
   error: ({ input }) =>
     `is not a schedule such as "*/30 * * * *" (minute hour day month weekday)${scheduleHint(String(input))}: ${JSON.stringify(input)}`,
 })
@@ -120,12 +122,22 @@ export const feedSchema = z.strictObject({
     .meta({ description: 'Keys of service that are different for this feed' }),
 })
 
+/** What is wrong with the address of a database; null: nothing, or it is a file. */
+function storeProblem(store: string): string | null {
+  return /^postgres(?:ql)?:\/\//.test(store) ? webProblem(withHost(store)) : null
+}
+
+/** The address of a database with a host, which may be left out: then it is on this machine. */
+export function withHost(store: string): string {
+  return store.replace('@/', '@localhost/')
+}
+
 /** The whole file, after its references are filled in. */
 export const configSchema = z.strictObject({
   service: serviceSchema.meta({ description: 'How the listing service is called' }),
-  store: text(
-    'The store: a file or, for several machines, postgres://USER:PASSWORD@HOST/DATABASE (docs/scale-out.md)',
-  ).prefault('./data/listing-sync.db'),
+  store: text('The store: a file or, for several machines, postgres://USER:PASSWORD@HOST/DATABASE (docs/scale-out.md)')
+    .superRefine(judgedBy(storeProblem))
+    .prefault('./data/listing-sync.db'),
   allowNetworkStore: z.boolean().prefault(false).meta({
     description:
       'true: the store may be on a network file system. Its locks do not keep out a second run, so no other process may ever open the store',
