@@ -132,7 +132,8 @@ function opened(
       // By its end the client has seen whether more bytes came, which it takes for another answer.
       await agent.close()
       if (expected !== null && size !== expected) end.reasons.push(`${size} of ${expected} bytes arrived`)
-      else if (isLonger) end.reasons.push(`the server sent more bytes than it said (Content-Length: ${expected})`)
+      else if (expected !== null && isLonger)
+        end.reasons.push(`the server sent more bytes than it said (Content-Length: ${expected})`)
       else if (framed) end.proven = true
     } catch (error) {
       const got = expected === null ? `${size} bytes` : `${size} of ${expected} bytes`

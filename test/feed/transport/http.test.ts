@@ -89,6 +89,14 @@ describe('how the bytes ended', () => {
       true,
       [],
     ],
+    [
+      'chunks that end, and something after them',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nwhole\r\n0\r\n\r\nmore',
+      false,
+      true,
+      [],
+    ],
+    ['a length, and a line break after it', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole\r\n', false, true, []],
     ['no framing', 'HTTP/1.1 200 OK\r\n\r\nwhole', false, false, []],
     [
       'a length cut short',
