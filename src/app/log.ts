@@ -135,8 +135,13 @@ export function createLog(options: LogOptions): RunLog {
   }
 }
 
+/** Bytes of lines that are kept while they can't be written, as where the disk is full; what is beyond them is left out. */
+const mostUnwritten = 1024 * 1024
+
 function toStandardError(): (line: string) => void {
-  const destination = pino.destination({ fd: 2, sync: true })
+  const destination = pino.destination({ fd: 2, sync: true, maxLength: mostUnwritten })
+  // Nobody can be told of a full disk here, and a run does not end for its log.
+  destination.on('error', () => undefined)
   return (line) => void destination.write(line)
 }
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { CommandContext } from '../app/app.ts'
-import { databaseAddressProblem } from '../core/database-address.ts'
+import { databaseAddressProblem, withHost } from '../core/database-address.ts'
 import { UsageError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { printable } from '../core/text.ts'
@@ -18,9 +18,9 @@ export async function storeMigrateCommand({ doors, env }: CommandContext, from: 
       if (value === undefined) throw new UsageError(`the environment has no ${name}, which an address names`)
       return value
     })
-    const problem = /^postgres(ql)?:\/\//.test(address) ? databaseAddressProblem(address) : null
+    const problem = databaseAddressProblem(address)
     if (problem !== null) throw new UsageError(`FROM or TO of store migrate ${problem}`)
-    const url = URL.parse(address)
+    const url = URL.parse(withHost(address))
     if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
       throw new UsageError(
         'store migrate takes paths of files and addresses such as postgres://USER:PASSWORD@HOST/DATABASE',

@@ -4,6 +4,7 @@
  */
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
+import { withHost } from '../core/database-address.ts'
 import { ConfigError, codeOf, messageOf } from '../core/errors.ts'
 import { issueSentence } from '../core/schema-words.ts'
 import { withoutScheme } from '../core/secrets.ts'
@@ -232,7 +233,7 @@ function groupOf<Feed extends object, Key extends keyof Feed>(
 
 /** Keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
 function secretsOf({ service, feeds, store, notify, http }: Omit<Config, 'literalSecrets'>): string[] {
-  const secrets = schemeOf(store) === null ? [] : webSecrets(store)
+  const secrets = schemeOf(store) === null ? [] : webSecrets(withHost(store))
   for (const { baseUrl, secretKey, sessionKey } of [service, ...feeds.map((feed) => feed.service)]) {
     secrets.push(...webSecrets(baseUrl), ...withoutScheme(secretKey ?? ''), ...withoutScheme(sessionKey ?? ''))
   }

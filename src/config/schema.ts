@@ -28,7 +28,8 @@ import { verifySchema } from '../verify/settings.ts'
 /** A cron expression of five fields (or six, with seconds first). */
 const schedule = text(
   'When the daemon runs this feed (minute hour day month weekday). Without it, the feed runs by hand only',
-).refine((value) => isSchedule(value), {
+  // node-cron writes a range out before it looks at its ends, which for a long one takes minutes.
+).refine((value) => !/\d{5}/.test(value) && isSchedule(value), {
   error: ({ input }) =>
     `is not a schedule such as "*/30 * * * *" (minute hour day month weekday)${scheduleHint(String(input))}: ${JSON.stringify(input)}`,
 })
@@ -125,7 +126,7 @@ export const feedSchema = z.strictObject({
 export const configSchema = z.strictObject({
   service: serviceSchema.meta({ description: 'How the listing service is called' }),
   store: text('The store: a file or, for several machines, postgres://USER:PASSWORD@HOST/DATABASE (docs/scale-out.md)')
-    .superRefine(judgedBy((store) => (/^postgres(ql)?:\/\//.test(store) ? databaseAddressProblem(store) : null)))
+    .superRefine(judgedBy(databaseAddressProblem))
     .prefault('./data/listing-sync.db'),
   allowNetworkStore: z.boolean().prefault(false).meta({
     description:

@@ -1,10 +1,13 @@
 /** The daemon as a container runs it: a child process on a schedule, told to stop by SIGTERM. */
-import { renameSync, symlinkSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { heartbeatFile } from '../../bin/heartbeat.mjs'
 import { Gate } from '../support/gate.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
+import { program } from '../support/program.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { slowness, tell } from '../support/signals.ts'
 import { until } from '../support/until.ts'
@@ -72,6 +75,19 @@ test('never overlaps a run with itself, and drains the call under way when it is
   expect(status).toMatchObject({ listings: 3, lastRun: { interrupted: true } })
   expect((await world.command('sync')).status).toBe(0)
   expect(world.listings()).toHaveLength(5)
+})
+
+// Elsewhere there is no such device.
+test.skipIf(process.platform !== 'linux')('goes on where the disk under its log is full', async () => {
+  world.deliver(zillowFeed(homes(1, 12)))
+  const full = openSync('/dev/full', 'w')
+  const words = ['--config', world.configFile, 'daemon']
+  const child = spawn(process.execPath, [program, ...words], { stdio: ['ignore', 'ignore', full] })
+  closeSync(full)
+  const closed = once(child, 'close')
+  await until(() => child.exitCode !== null || world.listings().length === 12)
+  child.kill('SIGTERM')
+  expect(await closed).toEqual([0, null])
 })
 
 test('goes on after a run that failed', async () => {

@@ -2,7 +2,17 @@
 import { spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -141,6 +151,61 @@ describe.skipIf(noPostgres !== null || isShifted)('a database on PostgreSQL', ()
         },
       },
       {
+        what: 'its server takes no TLS',
+        status: 78,
+        says: 'it takes no TLS connections; leave sslmode out of `store`',
+        prepare: async () => `${await server.database()}?sslmode=verify-full`,
+      },
+      {
+        what: 'its certificate is of an unknown authority',
+        status: 78,
+        says: 'its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); name the file of its authority in `store`',
+        async prepare() {
+          await server.ask('ALTER SYSTEM SET ssl = on')
+          for (const [name, mode] of [
+            ['certificate', 0o644],
+            ['key', 0o600],
+          ] as const) {
+            const file = join(server.folder, 'data', name === 'key' ? 'server.key' : 'server.crt')
+            copyFileSync(`fixtures/tls/${name}.pem`, file)
+            const { uid, gid } = statSync(server.folder)
+            chownSync(file, uid, gid)
+            chmodSync(file, mode)
+          }
+          await server.stop()
+          await server.start()
+          return `${await server.database()}?sslmode=verify-full`
+        },
+      },
+      {
+        what: 'the file of its authority is not there',
+        status: 78,
+        says: "a file that `store` names can't be read: ",
+        prepare: async () => `${await server.database()}?sslmode=verify-full&sslrootcert=/not-there.pem`,
+      },
+      {
+        what: 'its socket on this machine is not there',
+        status: 1,
+        says: "it can't be reached (ENOENT). Nothing is lost",
+        prepare: async () => `postgres://u:${secret}@/db?host=/not-there`,
+      },
+      {
+        what: 'its search path names no schema',
+        status: 78,
+        says: 'its search path names no schema that is there; make the schema, or leave search_path out',
+        prepare: async () => `${await server.database()}?options=-c%20search_path%3Dnowhere`,
+      },
+      {
+        what: 'it has a table of the same name that is not ours',
+        status: 78,
+        says: 'its tables are not those of a store',
+        async prepare() {
+          const address = await server.database()
+          await server.ask('CREATE TABLE schema_version (installed_rank INTEGER)', nameOf(address))
+          return address
+        },
+      },
+      {
         what: 'it has the schema of a newer version',
         status: 78,
         says: `the store has schema version ${steps.length + 1}, but this program knows versions up to ${steps.length}`,
@@ -241,6 +306,17 @@ describe.skipIf(noPostgres !== null || isShifted)('a database on PostgreSQL', ()
         await own.remove()
       }
     })
+  })
+
+  it('a table that is gone is told as that, and no call is made', async () => {
+    const address = await server.database()
+    await filled(address)
+    await server.ask('DROP TABLE payload CASCADE', nameOf(address))
+    configure(address)
+    const ended = await world.executed('sync')
+    expect(ended.status).toBe(1)
+    assertOneSentence(ended, 'its tables are not those of a store (relation "payload" does not exist)')
+    expect(world.standIn.counts.Create).toBe(0)
   })
 
   it('a user who owns the database and has no other right is all that it takes', async () => {

@@ -281,6 +281,20 @@ const machine: Defence[] = [
     tests: ['test/feed/transport/ftp.test.ts'],
   },
   {
+    name: 'an FTP file whose size nobody says',
+    file: 'src/feed/transport/remote.ts',
+    from: 'doubt: before.size === null ? unsized : undefined',
+    to: 'doubt: undefined',
+    tests: ['test/feed/transport/ftp.test.ts'],
+  },
+  {
+    name: 'more bytes than Content-Length says',
+    file: 'src/feed/transport/http.ts',
+    from: 'else if (expected !== null && isLonger)',
+    to: 'else if (size < 0)',
+    tests: ['test/feed/transport/http.test.ts'],
+  },
+  {
     name: 'an SFTP file that grows beyond maxBytes',
     file: 'src/feed/transport/sftp.ts',
     from: 'if (whole > maxBytes) socket',
@@ -623,8 +637,8 @@ const secrets: Defence[] = [
   {
     name: 'an address is shown without its password',
     file: 'src/feed/transport/address.ts',
-    from: 'return `${url.origin}${url.pathname}`',
-    to: 'return url.href',
+    from: 'return pathTokens(url).reduce(',
+    to: 'return url.href || pathTokens(url).reduce(',
     tests: ['test/feed/transport/http.test.ts'],
   },
   {

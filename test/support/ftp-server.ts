@@ -19,6 +19,10 @@ export interface FtpServerOptions {
   port?: number
   /** Commands that it does not know. */
   lacks?: string[]
+  /** The address that PASV names, if not its own. */
+  passiveHost?: string
+  /** How it writes and reads names, if not in UTF-8. */
+  encoding?: 'latin1'
 }
 
 export interface FtpServer {
@@ -31,6 +35,8 @@ export interface FtpServer {
   transfer: 'whole' | 'cut' | 'stall' | 'short'
   /** Lines that it adds to every folder, as MLSD has them. */
   moreNames: string[]
+  /** What it sends as the list of any folder; null: the right one. */
+  lists: string | null
   /** Called when a file is asked for. */
   onRetrieve: () => void
   close(): Promise<void>
@@ -68,6 +74,7 @@ export async function startFtpServer(options: FtpServerOptions): Promise<FtpServ
     commands: [],
     answers: new Map(),
     moreNames: [],
+    lists: null,
     transfer: 'whole',
     onRetrieve: () => {},
     async close() {
@@ -87,7 +94,7 @@ function encrypted(socket: Socket): Socket {
 function listen(session: Session): void {
   let rest = ''
   session.control.on('data', (bytes: Buffer) => {
-    const lines = (rest + bytes.toString()).split('\r\n')
+    const lines = (rest + bytes.toString(session.options.encoding)).split('\r\n')
     rest = lines.pop()!
     for (const line of lines) {
       session.it.commands.push(line)
@@ -131,7 +138,7 @@ function answer(session: Session, line: string): void {
       case 'EPSV':
         return passive(session, (port) => `229 here (|||${port}|)`)
       case 'PASV':
-        return passive(session, (port) => `227 here (127,0,0,1,${port >> 8},${port & 255})`)
+        return passive(session, (port) => `227 here (${options.passiveHost ?? '127,0,0,1'},${port >> 8},${port & 255})`)
       case 'SIZE': {
         if (!statSync(path).isFile()) return reply(session, '550 not a file')
         return reply(session, `213 ${statSync(path).size}`)
@@ -139,11 +146,14 @@ function answer(session: Session, line: string): void {
       case 'MDTM':
         return reply(session, `213 ${stamp(statSync(path).mtimeMs)}`)
       case 'MLSD':
-        return send(session, Buffer.from([factsOf(path), ...it.moreNames].join('\r\n')))
+        return send(session, Buffer.from(it.lists ?? [factsOf(path), ...it.moreNames].join('\r\n')))
       case 'LIST':
         return send(
           session,
-          Buffer.from(linesOf(join(options.folder, posix.resolve('/home', word.replace('-a', '').trim())))),
+          Buffer.from(
+            it.lists ?? linesOf(join(options.folder, posix.resolve('/home', word.replace('-a', '').trim()))),
+            options.encoding,
+          ),
         )
       case 'RETR': {
         const content = readFileSync(path)

@@ -5,6 +5,8 @@ import { printable, shorten } from '../../core/text.ts'
 const magics: [string, string][] = [
   ['504b0304', 'a ZIP archive or Excel workbook'],
   ['504b0506', 'an empty ZIP archive'],
+  ['504b0708', 'one part of a ZIP archive'],
+  ['526172211a07', 'a RAR archive'],
   ['d0cf11e0a1b11ae1', 'an old Excel or Word file'],
   ['255044462d', 'a PDF'],
   ['1f8b', 'compressed with gzip once more'],
@@ -19,6 +21,7 @@ const magics: [string, string][] = [
 
 /** What a binary file is by its first bytes; null: unknown. */
 export function foreignKind(head: Buffer): string | null {
+  if (head.toString('latin1', 257, 262) === 'ustar') return 'a tar archive'
   const start = head.toString('hex', 0, 16)
   return magics.find(([magic]) => start.startsWith(magic))?.[1] ?? null
 }

@@ -45,9 +45,9 @@ function hasControls(text: string): boolean {
   return /\p{Cc}/u.test(text)
 }
 
-/** A web address for people: without user, password, query and fragment. */
+/** A web address for people: without user, password, query and fragment, and without what looks like a key in its path. */
 export function nameOf(url: URL): string {
-  return `${url.origin}${url.pathname}`
+  return pathTokens(url).reduce((name, token) => name.replace(token, '***'), `${url.origin}${url.pathname}`)
 }
 
 /** A percent-decoded part of an address; null: invalid encoding. */
@@ -68,13 +68,16 @@ export function remoteProblem(source: string): string | null {
 /** The same for a web address. */
 export function webProblem(source: string): string | null {
   const url = URL.parse(source)
-  return url === null ? 'is not a valid address' : hiddenPassword(url)
+  if (url !== null) return hiddenPassword(url)
+  return source.includes('@') ? `is not a valid address: ${escapes}` : 'is not a valid address'
 }
+
+const escapes = 'in a user name, a password or a path write @ as %40, / as %2F, ? as %3F and # as %23'
 
 /** An unescaped mark in a password ends the host too early, and the rest of it would be shown as a path. */
 function hiddenPassword({ pathname, search, hash }: URL): string | null {
   return pathname.includes('@') || hash.includes('@') || (search.includes('@') && !search.includes('='))
-    ? 'has an @ after the host: in a user name, a password or a path write @ as %40, / as %2F, ? as %3F and # as %23'
+    ? `has an @ after the host: ${escapes}`
     : null
 }
 

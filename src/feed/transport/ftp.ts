@@ -1,12 +1,14 @@
 /**
- * Fetches over FTP, plain or with TLS. The library refuses a passive answer that names another machine, so a server cannot
- * make us connect elsewhere.
+ * Fetches over FTP, plain or with TLS. Data connections go to the machine of the control connection, whatever address a
+ * passive answer names: a server behind NAT names its inner one, and none can make us connect elsewhere.
  */
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
+import { isIPv4 } from 'node:net'
 import { Writable } from 'node:stream'
 import { callbackify } from 'node:util'
 import { Client, FTPError } from 'basic-ftp'
+import type { FTPContext, FileInfo } from 'basic-ftp'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import type { RemoteAddress } from './address.ts'
 import { assertFewFiles } from './folder.ts'
@@ -32,6 +34,7 @@ async function connect(
   stall: number,
 ): Promise<Connection> {
   const client = new Client(stall)
+  passiveHere(client.ftp)
   signal.addEventListener('abort', () => client.close(), { once: true })
   const { scheme, host, port } = address
   const secure = scheme === 'ftp' ? false : port === implicitTlsPort ? 'implicit' : true
@@ -39,19 +42,21 @@ async function connect(
   try {
     const secureOptions = ca === null ? {} : { ca }
     await client.access({ host, port: port ?? 21, user, password, secure, secureOptions })
+    // Hidden files are never taken, and some servers look for a file that is called "-a".
+    client.availableListCommands = client.availableListCommands.filter((command) => command !== 'LIST -a')
   } catch (error) {
     client.close()
     throw error
   }
   return {
     async list(directory, maxFiles) {
-      const found = await client.list(directory)
+      const found = await listed(client, directory)
       assertFewFiles(found.length, maxFiles, 'the folder')
       return found.map(({ name, size, modifiedAt, isDirectory, isSymbolicLink }) => ({
         name,
         size,
         // For a link this is its own time, and times of LIST lack zone and year: null asks for a closer look.
-        time: isSymbolicLink ? null : (modifiedAt?.getTime() ?? null),
+        time: isSymbolicLink ? null : numberOrNull(modifiedAt?.getTime()),
         regular: !isDirectory,
       }))
     },
@@ -68,21 +73,54 @@ async function connect(
   }
 }
 
+/** Makes the library take any address in a passive answer for that of the control connection. */
+function passiveHere(context: FTPContext): void {
+  const request = context.request.bind(context)
+  context.request = async (command) => {
+    const answer = await request(command)
+    const host = context.socket.remoteAddress?.replace(/^::ffff:/i, '')
+    if (command !== 'PASV' || host === undefined || !isIPv4(host)) return answer
+    return { ...answer, message: answer.message.replace(/(?:\d+,){4}(?=\d+,\d+)/, `${host.replaceAll('.', ',')},`) }
+  }
+}
+
+/** The names of old servers are in Latin-1, and can't be asked for in another encoding. */
+async function listed(client: Client, directory: string): Promise<FileInfo[]> {
+  const found = await client.list(directory)
+  if (!found.some(({ name }) => name.includes('\uFFFD'))) return found
+  client.ftp.encoding = 'latin1'
+  return client.list(directory)
+}
+
 /** By SIZE and MDTM; if a server knows neither, only the download shows whether the file exists. */
 async function look(client: Client, path: string): Promise<Awaited<ReturnType<Connection['look']>>> {
   const unknown = (error: unknown): null => {
-    if (error instanceof FTPError && error.code >= 500 && error.code <= 504) return null
+    const isUnknown = error instanceof FTPError ? error.code >= 500 && error.code <= 504 : isUnreadable(error)
+    if (isUnknown) return null
     throw error
   }
   try {
-    const size = await client.size(path).catch(unknown)
-    const time = await client.lastMod(path).catch(unknown)
-    return { path, size, time: time?.getTime() ?? null, regular: true }
+    const size = numberOrNull(await client.size(path).catch(unknown))
+    const time = await client.lastMod(path).catch((error: unknown) => {
+      // It is there, and some servers let nobody ask for the time.
+      if (size !== null && error instanceof FTPError && error.code === 550) return null
+      return unknown(error)
+    })
+    return { path, size, time: numberOrNull(time?.getTime()), regular: true }
   } catch (error) {
     // 550: missing, or a folder; 450: busy.
     if (error instanceof FTPError && error.code === 550) return null
     throw error
   }
+}
+
+/** An answer that the library can't read says nothing, and neither does one below zero. */
+function numberOrNull(value: number | null | undefined): number | null {
+  return value !== undefined && value !== null && value >= 0 ? value : null
+}
+
+function isUnreadable(error: unknown): boolean {
+  return messageOf(error).startsWith("Can't parse response to command")
 }
 
 function counted(file: FileHandle, maxBytes: number, transfer: Transfer): Writable {
@@ -94,11 +132,14 @@ function counted(file: FileHandle, maxBytes: number, transfer: Transfer): Writab
   return new Writable({ write: (block: Buffer, _, done) => callbackify(append)(block, done) })
 }
 
-function explain(error: unknown, printed: (text: string) => string): string {
+function explain(error: unknown, printed: (text: string) => string, { scheme }: RemoteAddress): string {
   const message = messageOf(error)
   const code = codeOf(error)
   if (error instanceof FTPError) {
     const own = `(the server says: ${printed(message)})`
+    if (scheme === 'ftp' && /\b(?:TLS|SSL|FTPS)\b|[Cc]lear-?text/.test(message)) {
+      return `the server wants TLS: write ftps:// in place of ftp:// ${own}`
+    }
     if (error.code === 530) return `the server refused the login; check user and password ${own}`
     return error.code === 550 ? `it is not there or may not be read ${own}` : `the server refused a command ${own}`
   }
@@ -107,6 +148,12 @@ function explain(error: unknown, printed: (text: string) => string): string {
   }
   if (/^ERR_SSL|EPROTO/.test(code)) return `the TLS connection failed (${code})`
   if (/Maximum bytes exceeded|control response exceeded/.test(message)) return 'the server says more than can be taken'
+  if (/only supports MLSD|Invalid time value/.test(message)) {
+    return 'the server lists its folder in a way that is not known; name the one file in place of a pattern'
+  }
+  const [, refusal] =
+    /^None of the available transfer strategies work\. Last error response was '\w*Error: (.*)'/s.exec(message) ?? []
+  if (refusal !== undefined) return `no connection for the data can be opened: ${printed(refusal)}`
   if (/timeout/i.test(message)) return 'the server was silent for too long'
   if (/FIN packet|closed connection|socket hang up|ECONNRESET/i.test(message)) return 'the connection was lost'
   return networkWords(error, printed)

@@ -13,6 +13,7 @@ const headersTimeout = 30_000
 const bodyTimeout = 60_000
 
 const maxRedirects = 3
+const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308]
 
 const unframed =
   'the server gives no length, so a lost connection looks like its end; let it send Content-Length or chunks, or a .gz or .zip file, or fetch the file over SFTP or FTP'
@@ -48,7 +49,10 @@ async function fetched(configured: URL, options: TransportOptions, parts: ReachP
     options.signal.throwIfAborted()
     if (deadline.aborted)
       throw new FeedError(`${nameOf(configured)} did not answer within ${options.transferTimeout} ms`)
-    throw new FeedError(`${nameOf(configured)} can't be reached: ${causeOf(error)}`)
+    const unread = unreadOf(error)
+    throw new FeedError(
+      `${nameOf(configured)}${unread === null ? ` can't be reached: ${causeOf(error)}` : `: ${unread}`}`,
+    )
   }
 }
 
@@ -63,9 +67,9 @@ async function followed(
   let url = configured
   for (let redirects = 0; ; redirects++) {
     const headers = { ...plainHeaders(validators), ...reach.headers(url) }
-    const response = await request(nameOf(url) + url.search, { dispatcher: agent, signal, headers })
+    const response = await request(url.origin + url.pathname + url.search, { dispatcher: agent, signal, headers })
     const location = response.headers.location
-    if (![301, 302, 303, 307, 308].includes(response.statusCode) || typeof location !== 'string') {
+    if (!redirectStatuses.includes(response.statusCode) || typeof location !== 'string') {
       return { response, name: nameOf(url) }
     }
     await response.body.dump()
@@ -104,6 +108,8 @@ function opened(
   const encoding = header(response, 'content-encoding')?.trim().toLowerCase() ?? ''
   // Without length or chunks a lost connection looks like the end: only the document can show it.
   const end: TransportEnd = { proven: false, reasons: [], doubt: framed ? undefined : unframed }
+  let isLonger = false
+  agent.on('disconnect', (_origin, _targets, error) => (isLonger ||= error.message === 'bad response'))
   async function* bytes(): AsyncGenerator<Buffer> {
     const pace = paceOf(options.clock)
     let size = 0
@@ -123,14 +129,18 @@ function opened(
         yield block
         pace.waits()
       }
+      // By its end the client has seen whether more bytes came, which it takes for another answer.
+      await agent.close()
       if (expected !== null && size !== expected) end.reasons.push(`${size} of ${expected} bytes arrived`)
+      else if (expected !== null && isLonger)
+        end.reasons.push(`the server sent more bytes than it said (Content-Length: ${expected})`)
       else if (framed) end.proven = true
     } catch (error) {
       const got = expected === null ? `${size} bytes` : `${size} of ${expected} bytes`
       if (options.signal.aborted) end.reasons.push(`the transfer was stopped after ${got}`)
       else if (deadline.aborted) {
         end.reasons.push(`the transfer took longer than ${options.transferTimeout} ms; gave up after ${got}`)
-      } else end.reasons.push(`the connection was lost after ${got} (${causeOf(error)})`)
+      } else end.reasons.push(`the connection was lost after ${got} (${unreadOf(error) ?? causeOf(error)})`)
     } finally {
       await agent.destroy()
     }
@@ -158,8 +168,19 @@ const remedies: Readonly<Record<number, string>> = {
 function refusal(name: string, response: Dispatcher.ResponseData): FeedError {
   const wait = header(response, 'retry-after')
   const seconds = wait !== null && /^\d{1,9}$/.test(wait) ? `; it asks to wait ${wait} s` : ''
+  return new FeedError(`${name} answers HTTP ${response.statusCode}${seconds}${remedyOf(response)}`)
+}
+
+function remedyOf(response: Dispatcher.ResponseData): string {
   const { statusCode } = response
-  return new FeedError(`${name} answers HTTP ${statusCode}${seconds}${remedies[statusCode] ?? ''}`)
+  const wanted = header(response, 'www-authenticate')
+  const scheme = /^(Digest|NTLM|Negotiate)\b/i.exec(wanted ?? '')?.[1]
+  if (statusCode === 401 && scheme !== undefined) {
+    return `: it wants ${scheme} authentication, which is not supported; ask its owner for Basic, a token for headers, or SFTP`
+  }
+  if (statusCode < 300) return ', which is no whole document; tell the sender'
+  if (redirectStatuses.includes(statusCode)) return ', a redirect that does not say where to; check the source'
+  return remedies[statusCode] ?? ''
 }
 
 function parsedUrl(source: string): URL {
@@ -173,6 +194,20 @@ function parsedUrl(source: string): URL {
 function header(response: Dispatcher.ResponseData, name: string): string | null {
   const value = response.headers[name]
   return (Array.isArray(value) ? value[0] : value) ?? null
+}
+
+/** What is wrong with an answer that came and can't be read; null: another error. */
+function unreadOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null
+  if (error.name === 'HTTPParserError') return 'its answer is not valid HTTP'
+  switch (codeOf(error)) {
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+      return 'its answer has a length that is not true (Content-Length)'
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return 'the headers of its answer are too long'
+    default:
+      return null
+  }
 }
 
 /** The first reason or code in a chain of causes; else the name of the last error. */

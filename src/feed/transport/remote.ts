@@ -19,6 +19,9 @@ import type { Opened, Transport, TransportOptions } from './transport.ts'
 /** File systems allow no longer names. */
 const longestName = 255
 
+const unsized =
+  'the server does not say how large the file is, so half a file looks like a whole one; let it be sent as .gz or .zip'
+
 /** An entry of a folder's list. */
 export type Listed = Omit<Entry, 'path'> & { name: string }
 
@@ -49,7 +52,7 @@ export interface RemoteServer {
    */
   connect(address: RemoteAddress, login: RemoteLogin, signal: AbortSignal, stall: number): Promise<Connection>
   /** What went wrong, without a full stop: the number of bytes may follow. `printed` makes a server's text printable. */
-  explain(error: unknown, printed: (text: string) => string): string
+  explain(error: unknown, printed: (text: string) => string, address: RemoteAddress): string
 }
 
 /** A transport for one protocol. Each connection may take `options.transferTimeout`. */
@@ -82,7 +85,7 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
         const printed = (text: string): string => shorten(printable(withoutSecrets(text, login)), 200)
         const words = deadline.signal.aborted
           ? `gave up after ${options.transferTimeout} ms`
-          : server.explain(error, printed)
+          : server.explain(error, printed, address)
         throw new FeedError(`${nameOf(address, address.path)}: ${words}${soFar(transfer)}`)
       } finally {
         deadline.end()
@@ -166,7 +169,8 @@ async function fetched(
     bytes: bytes(),
     end() {
       const reasons = [...doubts, ...local.end().reasons]
-      return { proven: before.size !== null && read && reasons.length === 0, reasons }
+      const proven = before.size !== null && read && reasons.length === 0
+      return { proven, reasons, doubt: before.size === null ? unsized : undefined }
     },
   }
 }

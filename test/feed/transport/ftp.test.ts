@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { ftp, ftpWith } from '../../../src/feed/transport/ftp.ts'
 import type { Login } from '../../../src/feed/transport/settings.ts'
-import type { TransportOptions } from '../../../src/feed/transport/transport.ts'
+import type { Opened, TransportOptions } from '../../../src/feed/transport/transport.ts'
 import { optionsWith, receive, transportContract } from '../../contract/transport.ts'
 import { startFtpServer } from '../../support/ftp-server.ts'
 import type { FtpServer, FtpServerOptions } from '../../support/ftp-server.ts'
@@ -134,10 +134,9 @@ describe('who is let in, and to whom', () => {
     return undefined
   })
 
-  test('a data connection to another machine is not made', async () => {
-    plain.answers.set('EPSV', '502 no')
-    plain.answers.set('PASV', '227 there (192,0,2,7,10,10)')
-    await expect(ftp(at(path), logged())).rejects.toThrow(/PASV returned another host \(192\.0\.2\.7\)/)
+  test.each(['192,0,2,7', '0,0,0,0'])('a data connection goes to the server itself, not to %s', async (host) => {
+    const inside = await started({ lacks: ['EPSV'], passiveHost: host })
+    expect(await receive(ftp, at(path, inside), logged())).toMatchObject({ text: 'whole', proven: true })
   })
 
   test('passive mode of old servers, and a server without SIZE, MDTM and MLSD', async () => {
@@ -169,6 +168,70 @@ test('the newest that matches, by MLSD, and by MDTM where there is only LIST', a
   expect(await receive(ftp, at('/~/own.xml'), logged())).toMatchObject({ text: 'at home', name: at('/~/own.xml') })
   expect(await receive(ftp, at('/~/o*.xml'), logged())).toMatchObject({ text: 'at home', name: at('/~/own.xml') })
   await expect(ftp(at('/many/z*'), logged())).rejects.toThrow(/no file matches ftp:.*\/many\/z\*$/)
+})
+
+describe('a server that answers oddly', () => {
+  const path = put('/drop/odd.xml', 'whole')
+
+  test.each([
+    ['no size', 'SIZE', '502 no'],
+    ['no number for the size', 'SIZE', '213 many'],
+    ['a size below zero', 'SIZE', '213 -1'],
+  ])('%s: half a file would look like a whole one', async (_, command, answer) => {
+    plain.answers.set(command, answer)
+    const opened = (await ftp(at(path), logged())) as Opened
+    expect(opened.end()).toMatchObject({
+      proven: false,
+      reasons: [],
+      doubt: expect.stringMatching(/does not say how large the file is/),
+    })
+    expect(await receive(ftp, at(path), logged())).toMatchObject({ text: 'whole', reasons: [] })
+  })
+
+  test.each([
+    ['no date', '213 yesterday'],
+    ['no right to ask', '550 permission denied'],
+  ])('%s for the time: the file did not change meanwhile', async (_, answer) => {
+    plain.answers.set('MDTM', answer)
+    expect(await receive(ftp, at(path), logged())).toMatchObject({ text: 'whole', proven: true, reasons: [] })
+  })
+
+  test('a list that hidden files are not asked for', async () => {
+    const older = await started({ lacks: ['MLSD'] })
+    expect(await receive(ftp, at('/drop/od*.xml', older), logged())).toMatchObject({ text: 'whole' })
+    expect(older.commands.filter((line) => line.startsWith('LIST'))).toEqual(['LIST /drop'])
+  })
+
+  test('names in Latin-1', async () => {
+    mkdirSync(join(folder, 'old'))
+    put('/old/\u00fcbersicht.csv', 'whole')
+    const older = await started({ lacks: ['MLSD'], encoding: 'latin1' })
+    expect(await receive(ftp, at('/old/*.csv', older), logged())).toMatchObject({ text: 'whole', proven: true })
+  })
+
+  test.each([
+    [
+      'USER',
+      '530 Must use TLS',
+      /the server wants TLS: write ftps:\/\/ in place of ftp:\/\/ \(the server says: 530 Must/,
+    ],
+    ['EPSV', '425 no ports left', /no connection for the data can be opened: 425 no ports left$/],
+  ])('%s %s is told with what to do', async (command, answer, words) => {
+    plain.answers.set(command, answer)
+    if (command === 'EPSV') plain.answers.set('PASV', answer)
+    await expect(ftp(at(path), logged())).rejects.toThrow(words)
+  })
+
+  test.each(['export.csv;1  2/4  28-NOV-2026 08:00:00', 'type=file;size=5;modify=yesterday; odd.xml'])(
+    'a folder that it lists as %s is told with what to do',
+    async (line) => {
+      const older = await started({ lacks: line.startsWith('type') ? [] : ['MLSD'] })
+      older.lists = line
+      await expect(ftp(at('/drop/*.xml', older), logged())).rejects.toThrow(
+        /lists its folder in a way that is not known; name the one file in place of a pattern$/,
+      )
+    },
+  )
 })
 
 describe('what happens on the way', () => {

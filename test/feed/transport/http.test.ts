@@ -89,6 +89,14 @@ describe('how the bytes ended', () => {
       true,
       [],
     ],
+    [
+      'chunks that end, and something after them',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nwhole\r\n0\r\n\r\nmore',
+      false,
+      true,
+      [],
+    ],
+    ['a length, and a line break after it', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole\r\n', false, true, []],
     ['no framing', 'HTTP/1.1 200 OK\r\n\r\nwhole', false, false, []],
     [
       'a length cut short',
@@ -97,13 +105,20 @@ describe('how the bytes ended', () => {
       false,
       [/lost after 5 of 9 bytes/],
     ],
+    [
+      'a length that counts letters, not bytes',
+      'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole and more',
+      false,
+      false,
+      [/^the server sent more bytes than it said \(Content-Length: 5\)$/],
+    ],
     ['a reset', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nwhole', true, false, [/lost after 5 of 9 bytes/]],
     [
       'chunks cut short',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nwhole\r\n',
       false,
       false,
-      [/lost after 5 bytes \((HTTPParserError|the connection broke \(UND_ERR_SOCKET\))\)/],
+      [/lost after 5 bytes \((its answer is not valid HTTP|the connection broke \(UND_ERR_SOCKET\))\)/],
     ],
   ])('%s', async (_, bytes, reset, proven, reasons) => {
     expect(await receive(http, await raw(bytes, reset), optionsWith())).toMatchObject({
@@ -275,7 +290,7 @@ describe('what is asked and answered', () => {
   test.each<[string, number, Record<string, string>, RegExp]>([
     ['401', 401, {}, /answers HTTP 401: it wants a user and password, .*check those of the source/],
     ['503 with a wait', 503, { 'retry-after': '120' }, /answers HTTP 503; it asks to wait 120 s$/],
-    ['206, unasked', 206, {}, /answers HTTP 206$/],
+    ['206, unasked', 206, {}, /answers HTTP 206, which is no whole document/],
     ['304, unasked', 304, {}, /answers HTTP 304$/],
     ['a redirect to itself', 302, { location: '' }, /redirects more than 3 times \(HTTP 302\)/],
     ['a redirect to a file', 302, { location: 'file:///etc/passwd' }, /leads to file:, which is not followed/],
@@ -299,6 +314,41 @@ describe('what is asked and answered', () => {
     })
     await expect(http(source, optionsWith())).rejects.toThrow('redirects more than 3 times')
     expect(requests).toBe(4)
+  })
+
+  test('the address of a redirect is named without the key in its path', async () => {
+    const target = serve((_, response) => response.writeHead(500).end())
+    const tokens = `${target}/a8f3b2c9d4e5f6a7b8c9d0/export.csv`
+    answers.set(new URL(tokens).pathname, (_, response) => response.writeHead(500).end())
+    const source = serve((_, response) => response.writeHead(302, { location: `${tokens}?sig=hidden` }).end())
+    await expect(http(source, optionsWith())).rejects.toThrow(`${target}/***/export.csv answers HTTP 500`)
+  })
+
+  test.each([
+    ['a redirect to nowhere', 302, {}, /answers HTTP 302, a redirect that does not say where to/],
+    ['no content', 204, {}, /answers HTTP 204, which is no whole document/],
+    ['a part', 206, {}, /answers HTTP 206, which is no whole document/],
+    ['Digest', 401, { 'www-authenticate': 'Digest realm="x", nonce="y"' }, /401: it wants Digest authentication.*SFTP/],
+    ['Basic', 401, { 'www-authenticate': 'Basic realm="x"' }, /401: it wants a user and password, or other ones/],
+  ])('%s is told with what to do', async (_, status, headers: Record<string, string>, words) => {
+    const source = serve((_request, response) => response.writeHead(status, headers).end())
+    await expect(http(source, optionsWith())).rejects.toThrow(words)
+  })
+
+  test.each([
+    ['no HTTP', 'hello\r\n\r\n', /: its answer is not valid HTTP$/],
+    [
+      'two lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 5\r\n\r\nwhole',
+      /: its answer has a length that is not true/,
+    ],
+    [
+      'endless headers',
+      `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`,
+      /: the headers of its answer are too long/,
+    ],
+  ])('an answer that is %s is told as that', async (_, bytes, words) => {
+    await expect(http(await raw(bytes, false), optionsWith())).rejects.toThrow(words)
   })
 
   test('what is no address, or refuses, is named without secrets', async () => {
