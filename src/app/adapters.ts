@@ -3,11 +3,11 @@
  * feed/format/formats.ts and feed/transport/transports.ts.
  */
 import { schemeOf } from '../config/config.ts'
-import { UserError } from '../core/errors.ts'
 import type { Log } from '../core/machine.ts'
 import type { Pace } from '../core/shared-limiter.ts'
 import type { FormOptions, ReportForm } from '../report/report.ts'
 import { backUp } from '../store/backup.ts'
+import { StoreConfigError } from '../store/postgres/failure.ts'
 import type * as Postgres from '../store/postgres.ts'
 import type { Queue } from '../store/queue.ts'
 import { openStore, openStoreReader } from '../store/sqlite.ts'
@@ -62,11 +62,12 @@ export const stores: Record<string, StoreKind> = {
 /** The key in `stores` for an address. */
 export const kindOf = (address: string): string => schemeOf(address) ?? 'file'
 
-/** Throws `UserError` for a scheme that no store has. */
+/** Throws `StoreConfigError` for a scheme that no store has. */
 export function storeKind(address: string): StoreKind {
   const scheme = kindOf(address)
   if (Object.hasOwn(stores, scheme)) return stores[scheme]
-  throw new UserError(
-    `store: there is no ${scheme} store; use ${Object.keys(stores).join(', ')}, or the path of a file`,
+  const others = Object.keys(stores).filter((name) => name !== 'file')
+  throw new StoreConfigError(
+    `store: there is no ${scheme} store; use ${others.map((name) => `${name}://`).join(', ')} or the path of a file`,
   )
 }
