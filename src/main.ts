@@ -7,7 +7,7 @@ import type { Offered, Shell } from './commands/completion.ts'
 import type { LogOptions } from './app/log.ts'
 import { programVersion } from './app/version.ts'
 import { examples } from './commands/examples.ts'
-import { UserError } from './core/errors.ts'
+import { UserError, messageOf } from './core/errors.ts'
 import { exitStatus } from './core/exit.ts'
 import { printableLines } from './core/text.ts'
 
@@ -15,7 +15,11 @@ import { printableLines } from './core/text.ts'
 export async function main(): Promise<void> {
   const stop = new AbortController()
   // A reader that goes away (`| head`) does not end the run.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  let unwritten: NodeJS.ErrnoException | null = null
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') unwritten ??= error
+  })
+  process.stderr.on('error', () => undefined)
   let signals = 0
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
@@ -36,6 +40,11 @@ export async function main(): Promise<void> {
     process.exitCode = exitStatus.configuration
   }
   await doors.drained()
+  if (unwritten !== null && process.exitCode === exitStatus.right) {
+    doors.err.write(`listing-sync: standard output can't be written: ${messageOf(unwritten)}\n`)
+    process.exitCode = exitStatus.failed
+    await doors.drained()
+  }
   // Nothing may keep the process up once its command is through: a socket kept alive, a timer of a library.
   process.exit()
 }

@@ -1,10 +1,12 @@
 /** The program as a child process, for what needs one: two at once, a signal, stopping a server. */
-import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Gate } from '../support/gate.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
-import { command } from '../support/program.ts'
+import { command, program } from '../support/program.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { tell } from '../support/signals.ts'
 import { until } from '../support/until.ts'
@@ -110,4 +112,16 @@ test('stand-in serves until told to stop, and keeps its listings in a file', asy
   expect(ended).toMatchObject({ status: 0, stderr: '' })
   expect(readFileSync(data, 'utf8').split('\n').length).toBeGreaterThanOrEqual(12)
   expect(world.calls()).toMatchObject({ Create: 0 })
+})
+
+// Elsewhere there is no such device.
+test.skipIf(process.platform !== 'linux')('what a full disk did not take is told', async () => {
+  const full = openSync('/dev/full', 'w')
+  const words = ['--config', world.configFile, 'status']
+  const child = spawn(process.execPath, [program, ...words], { stdio: ['ignore', full, 'pipe'] })
+  closeSync(full)
+  let said = ''
+  child.stderr!.on('data', (text: string) => (said += text))
+  expect(await once(child, 'close')).toEqual([1, null])
+  expect(said).toBe("listing-sync: standard output can't be written: the disk is full (ENOSPC)\n")
 })
