@@ -281,6 +281,13 @@ const machine: Defence[] = [
     tests: ['test/feed/transport/ftp.test.ts'],
   },
   {
+    name: 'a JSON page that names a next one by another name',
+    file: 'src/feed/format/json.ts',
+    from: "nextPage === undefined && !paths.includes('.')",
+    to: "nextPage === '' && !paths.includes('.')",
+    tests: ['test/feed/format/json.test.ts'],
+  },
+  {
     name: 'an FTP file whose size nobody says',
     file: 'src/feed/transport/remote.ts',
     from: 'doubt: before.size === null ? unsized : undefined',

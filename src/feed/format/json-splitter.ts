@@ -30,8 +30,15 @@ type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'c
 
 interface JsonSplitterOptions {
   maxRecordBytes: number
-  /** Paths of members outside records whose values are kept in `members`, if they are no objects or arrays. */
-  watch: readonly string[]
+  /** Is told of each member outside records whose value is no object or array. */
+  member(path: string, value: MemberValue): void
+}
+
+export interface MemberValue {
+  /** As found, a text without its quotes: the first 1,000 bytes. */
+  read(): string
+  /** It is in an object of some array. */
+  isInArray(): boolean
 }
 
 /**
@@ -43,8 +50,6 @@ interface JsonSplitterOptions {
 export class JsonSplitter {
   /** Why the document may be incomplete or malformed. */
   readonly reasons: string[] = []
-  /** The members watched, as found: a text without its quotes. */
-  readonly members = new Map<string, string>()
   /** Records so far. */
   count = 0
   private readonly paths: ReadonlySet<string>
@@ -251,9 +256,12 @@ export class JsonSplitter {
         this.count++
         const at = `record ${this.count}, byte ${this.base + position}`
         records.push(brokenRecord(at, 'the record is no object'))
-      } else if (!last.isArray && this.options.watch.includes(path)) {
+      } else if (!last.isArray) {
         const length = isText ? 1 : 0
-        this.members.set(path, this.buffer.toString('utf8', position + length, Math.min(end - length, position + 1000)))
+        this.options.member(path, {
+          read: () => this.buffer.toString('utf8', position + length, Math.min(end - length, position + 1000)),
+          isInArray: () => this.open.some(({ isArray }) => isArray),
+        })
       }
       if (this.open.length === 1) this.hasValue = true
       this.expected = 'comma or end'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { printable } from '../../core/text.ts'
 import { decoded } from './encoding.ts'
 import { looksLikeJson, refuseOthers } from './foreign.ts'
 import { refuseBroken } from './format.ts'
@@ -6,6 +7,7 @@ import type { Format, RawRecord, ReadOptions, Reading } from './format.ts'
 import { parseJsonRecord } from './json-record.ts'
 import { jsonShape } from './json-shape.ts'
 import { JsonSplitter } from './json-splitter.ts'
+import type { MemberValue } from './json-splitter.ts'
 
 const member = z.string().min(1)
 
@@ -26,7 +28,7 @@ const options = () =>
     nextPage: member
       .optional()
       .describe(
-        'Path of the member that names the next page, such as "@odata.nextLink"; where it has a value, the delivery is incomplete.',
+        'Path of the member that names the next page, such as "@odata.nextLink"; where it has a value, the delivery is incomplete. Without it, members that other APIs have are looked at, such as next, next_page_url and links/next/href.',
       ),
   })
 type JsonOptions = z.output<ReturnType<typeof options>>
@@ -45,13 +47,38 @@ export const json: Format<JsonOptions> = {
   read,
 }
 
+/** What APIs call the link to the next page, wherever they keep their links; the link may be an object with its `href`. */
+const nextLink = /(?:^|\/)(?:@(?:odata\.)?)?next[-_]?(?:page)?[-_]?(?:link|ur[il]|href)?(?:\/(?:href|ur[il]))?$/i
+const nextNumber = /(?:^|\/)next[-_]?page$/i
+const nextToken = /(?:^|\/)next[-_]?(?:page)?[-_]?(?:cursor|token)$/i
+
+/** Whether a member of the document names a next page: by its address, number or token. */
+function isNextPage(path: string, { read, isInArray }: MemberValue): boolean {
+  const words = [
+    nextLink.test(path) ? /^(?:https?:|\\?\/|\?)./i : null,
+    nextNumber.test(path) ? /^[1-9]\d*$/ : null,
+    nextToken.test(path) ? /^(?!(?:null|false)?$)/ : null,
+  ]
+  return words.some((word) => word !== null && !isInArray() && word.test(read()))
+}
+
 /** Records are cut on bytes, and views on the blocks read: copy `raw` to keep it longer than its batch. */
 function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & JsonOptions): Reading {
   const { counter, nextPage, maxRecordBytes } = options
   const source = decoded(bytes, options)
   const paths = [options.record].flat()
-  const watch = [counter, nextPage].filter((path) => path !== undefined)
-  const splitter = new JsonSplitter(paths, { maxRecordBytes, watch })
+  let counted: string | undefined
+  /** The member that names a next page. */
+  let next: string | undefined
+  const splitter = new JsonSplitter(paths, {
+    maxRecordBytes,
+    member(path, value) {
+      if (path === counter) counted = value.read()
+      if (path === nextPage) next = /^(?:null)?$/.test(value.read()) ? undefined : path
+      // A document that is a record itself has members of its own.
+      else if (nextPage === undefined && !paths.includes('.') && isNextPage(path, value)) next = path
+    },
+  })
   const reasons: string[] = []
 
   async function* records(): AsyncGenerator<RawRecord[]> {
@@ -69,17 +96,16 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & JsonOptions):
 
   /** It reveals a document that was put together badly but still looks complete. */
   function countReasons(): string[] {
-    const said = counter === undefined ? undefined : splitter.members.get(counter)
-    if (said === undefined || said === 'null') return []
-    if (!/^\d{1,15}$/.test(said)) return [`${counter} of the document is not a number of records`]
+    if (counted === undefined || counted === 'null') return []
+    if (!/^\d{1,15}$/.test(counted)) return [`${counter} of the document is not a number of records`]
     const { count } = splitter
-    return Number(said) === count ? [] : [`${counter} is ${Number(said)}, but the document holds ${count} records`]
+    if (Number(counted) === count) return []
+    return [`${counter} is ${Number(counted)}, but the document holds ${count} records`]
   }
 
   function pageReasons(): string[] {
-    const said = nextPage === undefined ? undefined : splitter.members.get(nextPage)
-    if (said === undefined || said === 'null' || said === '') return []
-    return [`the document is one page of several: its ${nextPage} names the next one, which is not in it`]
+    if (next === undefined) return []
+    return [`the document is one page of several: its ${printable(next)} names the next one, which is not in it`]
   }
 
   return {

@@ -17,6 +17,33 @@ test('a page that names the next one is not the whole feed', async () => {
   expect(await reasonsOf(page(', "@odata.nextLink": null'))).toEqual([])
 })
 
+const unnamed = { record: 'value' }
+const link = '"https:\\/\\/api.example\\/homes?page=2"'
+
+test.each([
+  ['next', ', "next": "https://api.example/homes?page=2"'],
+  ['next_page_url', `, "next_page_url": ${link}`],
+  ['links/next', `, "links": {"self": ${link}, "next": "/homes?page=2"}`],
+  ['_links/next/href', `, "_links": {"next": {"href": ${link}}}`],
+  ['@odata.nextLink', ', "@odata.nextLink": "?$skip=1"'],
+  ['paging/nextPage', ', "paging": {"page": 1, "nextPage": 2}'],
+  ['meta/next_cursor', ', "meta": {"next_cursor": "eyJpZCI6MX0"}'],
+])('a next page is found where the preset does not name it: %s', async (path, more) => {
+  const reasons = [`the document is one page of several: its ${path} names the next one, which is not in it`]
+  expect((await read(json, page(more), unnamed)).reasons).toEqual(reasons)
+  // A name in the preset is the only one that counts.
+  expect((await read(json, page(more), { ...unnamed, nextPage: 'more' })).reasons).toEqual([])
+  expect((await read(json, `{"Id": "A1"${more}}`, { record: '.' })).reasons).toEqual([])
+})
+
+test.each([
+  ', "next": null, "links": {"next": null, "next_page_url": ""}, "next_cursor": "", "next_page": 0',
+  ', "next": "2026-12-01", "nextExport": "https://api.example/homes", "next_token": null',
+  `, "agents": [{"next": ${link}}]`,
+])('no next page: %s', async (more) => {
+  expect((await read(json, page(more), unnamed)).reasons).toEqual([])
+})
+
 test('its own count of records must be right', async () => {
   expect(await reasonsOf(page(', "@odata.count": 2'))).toEqual(['@odata.count is 2, but the document holds 1 records'])
   expect(await reasonsOf(page(', "@odata.count": 1'))).toEqual([])

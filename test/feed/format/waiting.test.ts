@@ -17,8 +17,8 @@ interface Splitter {
 }
 
 const xml = (): Splitter => new XmlSplitter(['L/R'], maxRecordBytes)
-const json = (): Splitter => new JsonSplitter(['value'], { maxRecordBytes, watch: [] })
-const root = (): Splitter => new JsonSplitter(['.'], { maxRecordBytes, watch: [] })
+const json = (): Splitter => new JsonSplitter(['value'], { maxRecordBytes, member: () => undefined })
+const root = (): Splitter => new JsonSplitter(['.'], { maxRecordBytes, member: () => undefined })
 const rets = (): Splitter => new RetsSplitter(maxRecordBytes)
 const csv = (): Splitter => new CsvSplitter({ delimiter: ',', quote: '"', lineEnd: '\n' }, maxRecordBytes)
 
