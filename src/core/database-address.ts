@@ -1,15 +1,27 @@
 /** The address of a database with a host, which may be left out: then the database is on this machine. */
-export const withHost = (address: string): string => address.replace('@/', '@localhost/')
+export const withHost = (address: string): string => address.replace(/^([^?#]*?)@\//, '$1@localhost/')
 
 /**
- * Why the address of a database can't be read, without a part of it, as that may be its password; null: it can, or `store` is a
- * file. What a reference stands for is filled in as it is, so a password with a / ends the address before its host.
+ * Why the address of a database can't be read; null: it can, or `store` is a file. Quotes nothing of it, as that may be the
+ * password. What a reference stands for is filled in as it is, so a password with a / ends the address before its host.
  */
 export function databaseAddressProblem(store: string): string | null {
   if (!/^postgres(ql)?:\/\//.test(store)) return null
-  const url = URL.parse(withHost(store))
-  const hasUser = url !== null && (url.username !== '' || !store.includes('@')) && !url.pathname.includes('@')
-  return hasUser && !/%(?![\da-f]{2})/i.test(store)
+  // A percent sign that begins no code stands for itself, as node-postgres has it.
+  const url = URL.parse(withHost(store).replace(/%(?![\da-f]{2})/gi, '%25'))
+  return url !== null && isDecodable(url.username + url.password + url.pathname) && !hidesHost(url)
     ? null
     : 'is no address of a database; in its user and password write %2F for /, %3F for ?, %23 for #, %40 for @ and %25 for %'
+}
+
+/** Whether the host was ended early, so that the real one stands behind an @ in a later part. */
+const hidesHost = ({ pathname, search, hash }: URL): boolean =>
+  pathname.includes('@') || hash.includes('@') || /^[^=]*@/.test(search)
+
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== null
+  } catch {
+    return false
+  }
 }

@@ -14,6 +14,7 @@ import type { Preset } from '../feed/mapping/preset.ts'
 import type { Reader } from '../feed/format/format.ts'
 import { beginning } from '../feed/transport/decompress.ts'
 import type { TransportSettings } from '../feed/transport/settings.ts'
+import { reasonsOf } from '../feed/transport/transport.ts'
 import type { Opened, TransportEnd } from '../feed/transport/transport.ts'
 import { chosenPreset } from './choice.ts'
 import type { Candidates, Choice } from './choice.ts'
@@ -107,7 +108,7 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
   })
   const reading = inspection.joined(own)
   const limited = await readAll(reading, mapped, inspection)
-  const reasons = limited ? [] : [...new Set([...end().reasons, ...reading.end().reasons])]
+  const reasons = limited ? [] : [...new Set([...reasonsOf(end(), formats[format]), ...reading.end().reasons])]
   const exceeded = budget.exceeded()
   if (exceeded !== null) reasons.push(exceeded)
   const isEmpty = !limited && mapped.records === 0 && reasons.length === 0

@@ -98,8 +98,13 @@ async function readTable(
       }
     }
     write()
-    const { reasons, doubt } = end()
-    const [why] = [...reasons, ...reading.end().reasons, ...(broken === '' ? [] : [broken]), ...(doubt ? [doubt] : [])]
+    const { reasons, doubt, surplus = doubt } = end()
+    const [why] = [
+      ...reasons,
+      ...reading.end().reasons,
+      ...(broken === '' ? [] : [broken]),
+      ...(surplus ? [surplus] : []),
+    ]
     if (why !== undefined) return why
     if (found === 0) return 'no row of it names a record'
     const largest = scratch.joinedBeyond(table.name, maxRecordBytes)

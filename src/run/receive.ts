@@ -15,6 +15,7 @@ import type { Refreshed } from '../feed/api/source.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
 import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
+import { reasonsOf } from '../feed/transport/transport.ts'
 import type { Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeHashOf } from '../core/home-hash.ts'
@@ -224,7 +225,7 @@ async function read(
     progress('records', summary.records, null)
   }
   known.end()
-  const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
+  const reasons = new Set([...reasonsOf(source.end(), feed.format), ...reading.end().reasons])
   const exceeded = budget.exceeded()
   if (exceeded !== null) reasons.add(exceeded)
   const said = mapping.deliveryOf?.(reading.says?.() ?? {}) ?? mapping.delivery

@@ -644,8 +644,8 @@ const secrets: Defence[] = [
   {
     name: 'an address is shown without its password',
     file: 'src/feed/transport/address.ts',
-    from: 'return pathTokens(url).reduce(',
-    to: 'return url.href || pathTokens(url).reduce(',
+    from: 'return url.origin + pathTokens(url)',
+    to: 'return url.href || pathTokens(url)',
     tests: ['test/feed/transport/http.test.ts'],
   },
   {
@@ -971,6 +971,13 @@ const live: Defence[] = [
     file: 'src/feed/api/source.ts',
     from: "return own === undefined || stamp === '' || compareStamps(stamp, own) > 0",
     to: 'return own === undefined || compareStamps(stamp, own) > 0',
+    tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
+    name: 'live: a record that is not read for want of a timestamp is not taken for gone',
+    file: 'src/feed/api/source.ts',
+    from: 'const lacking = keys.filter((key) => !known.has(key))',
+    to: "const lacking = keys.filter((key) => !known.has(key) && key === '')",
     tests: ['test/feed/api/traps.test.ts'],
   },
   {

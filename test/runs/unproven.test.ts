@@ -305,3 +305,23 @@ test.each([
     expect(there()).toBe(20)
   },
 )
+
+/** Gives less than the whole by a length that counts letters where bytes are meant, and keeps the connection open. */
+const giveLess = (content: string): void => {
+  const length = Buffer.byteLength(content) - 4
+  answer = (socket) => void socket.write(`${head('Content-Type: text/plain', `Content-Length: ${length}`)}${content}`)
+}
+
+test('of a document that is longer than its Content-Length, a table is incomplete; one with an end of its own is not', async () => {
+  await loaded()
+  // A comment in the last row would do the same: what is cut off is the end of the table.
+  giveLess(`${cut(17)}more`)
+  world.clock.advance(day)
+  const report = await world.run()
+  expect(report).toMatchObject({ result: 'partial', delivery: { complete: false }, counts: { delete: 0 } })
+  expect(report.delivery.reasons.join()).toContain('the server sent more bytes than it said (Content-Length: ')
+  expect((await world.executed('inspect', 'north')).stdout).toContain('the server sent more bytes than it said')
+  world.configure({ north: { source: sourceOf(), preset: 'zillow', delivery: 'full', volatile, limits: 'off' } })
+  giveLess(`${zillowFeed(all)}\0\0\0\0`)
+  expect(await world.run()).toMatchObject({ delivery: { complete: true, reasons: [] } })
+})

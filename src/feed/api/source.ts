@@ -82,7 +82,9 @@ export async function refresh(
     const known = await mirror.stamps(rows.map(({ key }) => key))
     const fresh = new Map<string, Row>()
     for (const row of rows) {
-      const link = Object.keys(row.record).find((name) => /.@(odata\.)?nextLink$/.test(name))
+      const link = Object.entries(row.record).find(
+        ([name, to]) => /.@(odata\.)?nextLink$/.test(name) && Boolean(to),
+      )?.[0]
       if (link !== undefined && partly === '') partly = `${link.split('@')[0]} of record ${row.key}`
       const before = fresh.get(row.key)?.stamp ?? known.get(row.key)
       // A record may change twice within one timestamp, or lose its own.
@@ -218,16 +220,21 @@ export async function refresh(
       if (row !== null) await keep([row], progress)
     }
     if (undated.length === 0) return
+    const keys = undated.map(([key]) => key)
+    const known = await mirror.stamps(keys)
+    const lacking = keys.filter((key) => !known.has(key))
     const why =
       asks === 'ListingKey'
         ? `at most ${mostSingly} are asked for one by one`
-        : `${title} can't be asked for one by its key`
-    const what = singly.includes(undated[0])
-      ? 'a change shows only in a walk of all keys (keys)'
-      : `not read, as ${why}; tell whoever runs the source`
-    const named = shorten(printable(undated[0][0]), 60)
+        : `${title} is not asked for one by its key`
+    // The source has them, and what is delivered without them would say that they are gone.
+    if (lacking.length > 0)
+      throw new FeedError(
+        `no readable ${field} in ${named(lacking)}, not read, as ${why}; leave such records out with filter (${field} ne null)`,
+      )
+    const isRead = singly.includes(undated[0])
     notes.push(
-      `No readable ${field} in ${undated.length === 1 ? `record ${named}` : `${undated.length} records, the first of them ${named}`}: ${what}`,
+      `No readable ${field} in ${named(keys)}: ${isRead ? 'a change shows only in a walk of all keys (keys)' : `as it was read last, as ${why}`}`,
     )
   }
 
@@ -276,6 +283,12 @@ export async function refresh(
 interface Looked {
   key: string
   sure: { asked: 'not there' } | { second: WholeWalk }
+}
+
+/** Records by their keys, for people. */
+function named(keys: readonly string[]): string {
+  const first = shorten(printable(keys[0]), 60)
+  return keys.length === 1 ? `record ${first}` : `${keys.length} records, the first of them ${first}`
 }
 
 function begun(scope: string, now: number): SourceProgress {

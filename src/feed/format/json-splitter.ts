@@ -36,9 +36,9 @@ interface JsonSplitterOptions {
 
 export interface MemberValue {
   /** As found, a text without its quotes: the first 1,000 bytes. */
-  read(): string
+  read: () => string
   /** It is in an object of some array. */
-  isInArray(): boolean
+  isInArray: () => boolean
 }
 
 /**

@@ -50,14 +50,16 @@ export const json: Format<JsonOptions> = {
 /** What APIs call the link to the next page, wherever they keep their links; the link may be an object with its `href`. */
 const nextLink = /(?:^|\/)(?:@(?:odata\.)?)?next[-_]?(?:page)?[-_]?(?:link|ur[il]|href)?(?:\/(?:href|ur[il]))?$/i
 const nextNumber = /(?:^|\/)next[-_]?page$/i
+const hasMore = /(?:^|\/)has[-_]?(?:more|next)(?:[-_]?page)?$/i
 const nextToken = /(?:^|\/)next[-_]?(?:page)?[-_]?(?:cursor|token)$/i
 
-/** Whether a member of the document names a next page: by its address, number or token. */
+/** Whether a member of the document says that there is a next page: by its address, number or token, or in so many words. */
 function isNextPage(path: string, { read, isInArray }: MemberValue): boolean {
   const words = [
     nextLink.test(path) ? /^(?:https?:|\\?\/|\?)./i : null,
-    nextNumber.test(path) ? /^[1-9]\d*$/ : null,
-    nextToken.test(path) ? /^(?!(?:null|false)?$)/ : null,
+    nextNumber.test(path) ? /^(?:[2-9]|[1-9]\d+)$/ : null,
+    nextToken.test(path) ? /^(?!(?:null|false|0|-1)?$)/ : null,
+    hasMore.test(path) ? /^true$/ : null,
   ]
   return words.some((word) => word !== null && !isInArray() && word.test(read()))
 }
@@ -70,13 +72,18 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & JsonOptions):
   let counted: string | undefined
   /** The member that names a next page. */
   let next: string | undefined
+  /** The document says that no page comes after it, so that a member which looks like a link to one is none. */
+  let isLast = false
   const splitter = new JsonSplitter(paths, {
     maxRecordBytes,
     member(path, value) {
       if (path === counter) counted = value.read()
       if (path === nextPage) next = /^(?:null)?$/.test(value.read()) ? undefined : path
       // A document that is a record itself has members of its own.
-      else if (nextPage === undefined && !paths.includes('.') && isNextPage(path, value)) next = path
+      else if (nextPage === undefined && !paths.includes('.')) {
+        if (isNextPage(path, value)) next = path
+        else if (hasMore.test(path) && !value.isInArray() && value.read() === 'false') isLast = true
+      }
     },
   })
   const reasons: string[] = []
@@ -104,8 +111,9 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & JsonOptions):
   }
 
   function pageReasons(): string[] {
-    if (next === undefined) return []
-    return [`the document is one page of several: its ${printable(next)} names the next one, which is not in it`]
+    if (next === undefined || isLast) return []
+    const what = `the document is one page of several: its ${printable(next)} names the next one, which is not in it`
+    return [nextPage === undefined ? `${what} (if it does not, name another member as nextPage in the preset)` : what]
   }
 
   return {

@@ -47,7 +47,7 @@ function hasControls(text: string): boolean {
 
 /** A web address for people: without user, password, query and fragment, and without what looks like a key in its path. */
 export function nameOf(url: URL): string {
-  return pathTokens(url).reduce((name, token) => name.replace(token, '***'), `${url.origin}${url.pathname}`)
+  return url.origin + pathTokens(url).reduce((path, token) => path.replace(token, '***'), url.pathname)
 }
 
 /** A percent-decoded part of an address; null: invalid encoding. */

@@ -76,8 +76,8 @@ export function decompressed(opened: Opened, options: DecompressionOptions) {
       const sent = opened.end()
       const reasons = [...sent.reasons, ...layers.flatMap((each) => each.reasons)]
       const proven = layers.length > 0 ? layers.every((each) => each.proven) : sent.proven
-      const doubt = layers.length > 0 ? undefined : sent.doubt
-      return { proven: proven && reasons.length === 0, reasons, doubt }
+      const ownEnd = layers.length > 0 ? {} : { doubt: sent.doubt, surplus: sent.surplus }
+      return { proven: proven && reasons.length === 0, reasons, ...ownEnd }
     },
   }
 }

@@ -87,13 +87,24 @@ function passiveHere(context: FTPContext): void {
 /** The names of old servers are in Latin-1, and can't be asked for in another encoding. */
 async function listed(client: Client, directory: string): Promise<FileInfo[]> {
   const found = await client.list(directory)
-  if (!found.some(({ name }) => name.includes('\uFFFD'))) return found
+  const isLatin = ({ name }: FileInfo): boolean => name.includes('\uFFFD')
+  const isUtf = ({ name }: FileInfo): boolean => /[^\0-\x7f\uFFFD]/.test(name)
+  if (!found.some(isLatin) || found.some(isUtf)) return found
   client.ftp.encoding = 'latin1'
   return client.list(directory)
 }
 
 /** By SIZE and MDTM; if a server knows neither, only the download shows whether the file exists. */
 async function look(client: Client, path: string): Promise<Awaited<ReturnType<Connection['look']>>> {
+  const found = await lookOnce(client, path)
+  if (found !== null || client.ftp.encoding === 'latin1' || !/[\x80-\xff]/.test(path)) return found
+  client.ftp.encoding = 'latin1'
+  const again = await lookOnce(client, path)
+  if (again === null) client.ftp.encoding = 'utf8'
+  return again
+}
+
+async function lookOnce(client: Client, path: string): Promise<Awaited<ReturnType<Connection['look']>>> {
   const unknown = (error: unknown): null => {
     const isUnknown = error instanceof FTPError ? error.code >= 500 && error.code <= 504 : isUnreadable(error)
     if (isUnknown) return null
@@ -137,7 +148,7 @@ function explain(error: unknown, printed: (text: string) => string, { scheme }: 
   const code = codeOf(error)
   if (error instanceof FTPError) {
     const own = `(the server says: ${printed(message)})`
-    if (scheme === 'ftp' && /\b(?:TLS|SSL|FTPS)\b|[Cc]lear-?text/.test(message)) {
+    if (scheme === 'ftp' && error.code !== 550 && /\b(?:TLS|SSL|FTPS)\b|[Cc]lear-?text/.test(message)) {
       return `the server wants TLS: write ftps:// in place of ftp:// ${own}`
     }
     if (error.code === 530) return `the server refused the login; check user and password ${own}`

@@ -133,7 +133,7 @@ function opened(
       await agent.close()
       if (expected !== null && size !== expected) end.reasons.push(`${size} of ${expected} bytes arrived`)
       else if (expected !== null && isLonger)
-        end.reasons.push(`the server sent more bytes than it said (Content-Length: ${expected})`)
+        end.surplus = `the server sent more bytes than it said (Content-Length: ${expected})`
       else if (framed) end.proven = true
     } catch (error) {
       const got = expected === null ? `${size} bytes` : `${size} of ${expected} bytes`

@@ -24,7 +24,13 @@ export interface TransportEnd {
   reasons: string[]
   /** Why a lost end would have looked the same, and what mends that, as a clause; left out: it would have been a reason. */
   doubt?: string | undefined
+  /** Why the document was perhaps cut, if its format does not show its end, as a sentence. */
+  surplus?: string | undefined
 }
+
+/** Why a document may lack something, as far as its bytes tell. */
+export const reasonsOf = ({ reasons, surplus }: TransportEnd, { hasEndMark }: { hasEndMark: boolean }): string[] =>
+  hasEndMark || surplus === undefined ? reasons : [...reasons, surplus]
 
 /** An open source. `bytes` are as sent, still compressed if the file is, and can be read once. */
 export interface Opened {

@@ -1,4 +1,5 @@
 /** What PostgreSQL and the network throw, in words for whoever has to mend it. */
+import { withHost } from '../../core/database-address.ts'
 import { StoreAwayError, StoreError, codeOf, messageOf } from '../../core/errors.ts'
 import { exitStatus } from '../../core/exit.ts'
 
@@ -15,7 +16,7 @@ export function storeError(place: string, what: string, cause?: unknown): StoreE
 /** An address as it is shown: host, port and database, without user and password. */
 export function placeOf(address: string): string {
   try {
-    const { hostname, port, pathname } = new URL(address)
+    const { hostname, port, pathname } = new URL(withHost(address))
     return `the database ${pathname.slice(1) || 'of that user'} at ${hostname || 'this machine'}:${port || '5432'}`
   } catch {
     return 'the database'
@@ -34,7 +35,8 @@ const misnamed: Record<string, string> = {
 const notOurs = /^(42P07|42P01|42703)$/
 
 /** A TLS connection that can't be made as `store` says. */
-const distrusted = /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|CERT_|ERR_TLS_CERT)/
+const distrusted = /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|CERT_)/
+const outdated = /^CERT_(HAS_EXPIRED|NOT_YET_VALID)/
 const noTls = 'The server does not support SSL connections'
 
 const noRoom =
@@ -49,7 +51,7 @@ export function isAway(error: unknown): boolean {
   const code = codeOf(error) ?? ''
   return (
     unreachable.test(code) ||
-    callOf(error) === 'connect' ||
+    (callOf(error) === 'connect' && code === 'ENOENT') ||
     (!/^[\dA-Z]{5}$/.test(code) && cutOff.test(messageOf(error)))
   )
 }
@@ -65,11 +67,14 @@ function misfit(code: string, error: unknown): string | null {
   if (code in misnamed) return misnamed[code]
   if (/SASL|password/i.test(message) && code === '') return misnamed['28P01']
   if (message === noTls) return 'it takes no TLS connections; leave sslmode out of `store`'
-  if (distrusted.test(code))
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'its certificate is for another name than the host in `store`'
+  if (distrusted.test(code) && !outdated.test(code))
     return `its certificate is not trusted (${code}); name the file of its authority in \`store\`: sslmode=verify-full&sslrootcert=FILE`
-  if (callOf(error) === 'open') return `a file that \`store\` names can't be read: ${message}`
+  if (callOf(error) === 'open' && /^(ENOENT|EACCES|EISDIR|ENOTDIR)$/.test(code))
+    return `a file that \`store\` names can't be read: ${message}`
+  if (callOf(error) === 'connect' && /^(EACCES|EINVAL)$/.test(code)) return `its socket can't be opened: ${message}`
   if (notOurs.test(code))
-    return `its tables are not those of a store (${message}); name a database of its own in \`store\`, or put back a backup`
+    return `its tables are not those of a store (${message}); name a database of its own in \`store\`, or use the newest version of this program that writes to it`
   return null
 }
 
@@ -89,6 +94,8 @@ export function inWords(place: string, error: unknown): unknown {
   if (code === '25006') return storeError(place, 'it takes no writes now: it is a standby, or set to read only', error)
   if (code === '55P03' || code === '57014')
     return storeError(place, 'it kept this step waiting for too long; does another session hold locks on it?', error)
+  if (outdated.test(code))
+    return storeError(place, `its certificate is not valid now (${code}): it has to be renewed on the server`, error)
   if (/^(ERR_SSL|EPROTO)/.test(code)) return storeError(place, `the TLS connection failed (${code})`, error)
   if (/^(XX|58)/.test(code))
     return storeError(

@@ -28,8 +28,11 @@ test.each([
   ['@odata.nextLink', ', "@odata.nextLink": "?$skip=1"'],
   ['paging/nextPage', ', "paging": {"page": 1, "nextPage": 2}'],
   ['meta/next_cursor', ', "meta": {"next_cursor": "eyJpZCI6MX0"}'],
+  ['hasMore', ', "hasMore": true'],
 ])('a next page is found where the preset does not name it: %s', async (path, more) => {
-  const reasons = [`the document is one page of several: its ${path} names the next one, which is not in it`]
+  const reasons = [
+    `the document is one page of several: its ${path} names the next one, which is not in it (if it does not, name another member as nextPage in the preset)`,
+  ]
   expect((await read(json, page(more), unnamed)).reasons).toEqual(reasons)
   // A name in the preset is the only one that counts.
   expect((await read(json, page(more), { ...unnamed, nextPage: 'more' })).reasons).toEqual([])
@@ -39,7 +42,9 @@ test.each([
 test.each([
   ', "next": null, "links": {"next": null, "next_page_url": ""}, "next_cursor": "", "next_page": 0',
   ', "next": "2026-12-01", "nextExport": "https://api.example/homes", "next_token": null',
-  `, "agents": [{"next": ${link}}]`,
+  ', "next_cursor": 0, "next_token": -1, "next_page": 1',
+  `, "next": ${link}, "meta": {"has_more": false}`,
+  `, "agents": [{"next": ${link}, "has_more": true}]`,
 ])('no next page: %s', async (more) => {
   expect((await read(json, page(more), unnamed)).reasons).toEqual([])
 })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { ftp, ftpWith } from '../../../src/feed/transport/ftp.ts'
 import type { Login } from '../../../src/feed/transport/settings.ts'
-import type { Opened, TransportOptions } from '../../../src/feed/transport/transport.ts'
+import type { TransportOptions } from '../../../src/feed/transport/transport.ts'
 import { optionsWith, receive, transportContract } from '../../contract/transport.ts'
 import { startFtpServer } from '../../support/ftp-server.ts'
 import type { FtpServer, FtpServerOptions } from '../../support/ftp-server.ts'
@@ -179,13 +179,12 @@ describe('a server that answers oddly', () => {
     ['a size below zero', 'SIZE', '213 -1'],
   ])('%s: half a file would look like a whole one', async (_, command, answer) => {
     plain.answers.set(command, answer)
-    const opened = (await ftp(at(path), logged())) as Opened
-    expect(opened.end()).toMatchObject({
+    expect(await receive(ftp, at(path), logged())).toMatchObject({
+      text: 'whole',
       proven: false,
       reasons: [],
       doubt: expect.stringMatching(/does not say how large the file is/),
     })
-    expect(await receive(ftp, at(path), logged())).toMatchObject({ text: 'whole', reasons: [] })
   })
 
   test.each([
@@ -206,7 +205,22 @@ describe('a server that answers oddly', () => {
     mkdirSync(join(folder, 'old'))
     put('/old/\u00fcbersicht.csv', 'whole')
     const older = await started({ lacks: ['MLSD'], encoding: 'latin1' })
-    expect(await receive(ftp, at('/old/*.csv', older), logged())).toMatchObject({ text: 'whole', proven: true })
+    for (const name of ['*.csv', '\u00fcbersicht.csv'])
+      expect(await receive(ftp, at(`/old/${name}`, older), logged())).toMatchObject({ text: 'whole', proven: true })
+    await expect(ftp(at('/old/\u00fc.csv', older), logged())).rejects.toThrow(/\u00fc\.csv does not exist$/)
+  })
+
+  test('one name in Latin-1 does not spoil those in UTF-8', async () => {
+    mkdirSync(join(folder, 'mixed'))
+    put('/mixed/H\u00e4user.csv', 'whole')
+    const mixed = await started({ lacks: ['MLSD'] })
+    const line = (name: string): string => `-rw-r--r-- 1 u g 5 Nov 28 2025 ${name}`
+    mixed.lists = `${line('H\u00e4user.csv')}\r\n${line('\uFFFDbersicht.csv')}`
+    expect(await receive(ftp, at('/mixed/H\u00e4*.csv', mixed), logged())).toMatchObject({ text: 'whole' })
+  })
+
+  test('that a file is missing whose name has to do with TLS asks for no TLS', async () => {
+    await expect(ftp(at('/drop/SSL.xml'), logged())).rejects.toThrow(/SSL\.xml does not exist$/)
   })
 
   test.each([
