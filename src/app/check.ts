@@ -231,7 +231,9 @@ async function checkLive(
 async function tried(api: Api): Promise<number> {
   const { stamp, visible, walk, counts } = api.vendor
   const filter = visible === null ? [] : [`${visible} eq true`]
-  const { rows } = await api.ask(api.url({ filter, what: 'records', order: [stamp, 'ListingKey'], top: 1 }))
+  // The latest one: some records may have no timestamp, and come first.
+  const { rows } = await api.ask(api.url({ filter, what: 'records', order: [`${stamp} desc`], top: 1 }))
+  api.assertDated(rows)
   const resource = walk === 'order' ? 'Property' : walk.resource
   await api.ask(api.url({ filter: [], what: 'keys', order: ['ListingKey'] }, resource))
   if (counts) await api.count()

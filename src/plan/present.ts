@@ -52,7 +52,9 @@ function takenOver(one: Wanting, other: string): Change {
   const why = `taken over from feed ${other}, which comes later`
   if (one.item === null) return create(one, 'new', why)
   if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, one.item, 'never-sent', why)
-  return update(one, 'never-sent', why, shownDifferences(one, one.item))
+  const change = update(one, 'never-sent', why, shownDifferences(one, one.item))
+  // The store may have it as ours, too, but the other feed has it now.
+  return { ...change, lookUp: !one.settings.remote.complete }
 }
 
 function changeFor(one: Wanting): Change | null {

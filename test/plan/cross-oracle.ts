@@ -77,7 +77,7 @@ function staying(wanted: Content, world: World, setting: Setting): string {
   if (items.length > 1) return 'hold twice-shown'
   if (southHasIt) {
     if (item === undefined) return 'create new after a look-up'
-    if (ownership !== 'snapshot') return 'update never-sent'
+    if (ownership !== 'snapshot') return unlessHidden('update never-sent', remoteComplete)
     return isAs(item, wanted) ? 'adopt as-wanted' : unlessHidden('update never-sent', remoteComplete)
   }
   if (mine !== null && mine.flight !== null) return settled(mine, wanted, item, remoteComplete)

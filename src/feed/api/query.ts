@@ -112,6 +112,12 @@ export class Api {
     return { key: keyText, stamp: typeof stamp === 'string' && comparable(stamp) !== null ? stamp : '', record }
   }
 
+  /** Throws if records came and none of them has a timestamp: then the vendor is another one. */
+  assertDated(rows: readonly Row[]): void {
+    if (rows.length > 0 && rows.every(({ stamp }) => stamp === ''))
+      throw this.unreadable(this.vendor.stamp, rows[0].key)
+  }
+
   /** Says that a record, perhaps named by its key, lacks what every record of the vendor has. */
   unreadable(field: string, key: string): FeedError {
     const named = key === '' ? '' : ` ${shorten(printable(key), 60)}`

@@ -23,6 +23,7 @@ export async function sampleOf(settings: ResoSettings, gate: Gate, signal: Abort
   const { vendor } = api
   const filter = vendor.visible === null ? [] : [`${vendor.visible} eq true`]
   const page = await api.ask(api.url({ filter, what: 'records', order: [vendor.stamp, 'ListingKey'] }))
+  api.assertDated(page.rows)
   const isAll = page.next === null && page.rows.length < api.top.records
   const all = vendor.counts ? await api.count() : isAll ? page.rows.length : null
   const lines = page.rows.map((row) => `${unpacked(kept(row, vendor)).toString()}\n`)
