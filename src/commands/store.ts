@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { CommandContext } from '../app/app.ts'
-import { databaseAddressProblem, withHost } from '../core/database-address.ts'
+import { databaseAddressProblem, databaseUrl } from '../core/database-address.ts'
 import { UsageError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { printable } from '../core/text.ts'
@@ -20,7 +20,7 @@ export async function storeMigrateCommand({ doors, env }: CommandContext, from: 
     })
     const problem = databaseAddressProblem(address)
     if (problem !== null) throw new UsageError(`FROM or TO of store migrate ${problem}`)
-    const url = URL.parse(withHost(address))
+    const url = databaseUrl(address)
     if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
       throw new UsageError(
         'store migrate takes paths of files and addresses such as postgres://USER:PASSWORD@HOST/DATABASE',
