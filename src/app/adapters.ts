@@ -3,11 +3,11 @@
  * feed/format/formats.ts and feed/transport/transports.ts.
  */
 import { schemeOf } from '../config/config.ts'
+import { StoreConfigError } from '../core/errors.ts'
 import type { Log } from '../core/machine.ts'
 import type { Pace } from '../core/shared-limiter.ts'
 import type { FormOptions, ReportForm } from '../report/report.ts'
 import { backUp } from '../store/backup.ts'
-import { StoreConfigError } from '../store/postgres/failure.ts'
 import type * as Postgres from '../store/postgres.ts'
 import type { Queue } from '../store/queue.ts'
 import { openStore, openStoreReader } from '../store/sqlite.ts'

@@ -1,3 +1,5 @@
+import { percentDecoded } from './text.ts'
+
 /** The address of a database with a host, which may be left out: then the database is on this machine. */
 export const withHost = (address: string): string => address.replace(/^([^?#]*?)@\//, '$1@localhost/')
 
@@ -12,7 +14,7 @@ export const databaseUrl = (address: string): URL | null =>
 export function databaseAddressProblem(store: string): string | null {
   if (!/^postgres(ql)?:\/\//.test(store)) return null
   const url = databaseUrl(store)
-  return url !== null && isDecodable(url.username + url.password + url.pathname) && !hidesHost(url)
+  return url !== null && percentDecoded(url.username + url.password + url.pathname) !== null && !hidesHost(url)
     ? null
     : 'is no address of a database; in its user and password write %2F for /, %3F for ?, %23 for #, %40 for @ and %25 for %'
 }
@@ -20,11 +22,3 @@ export function databaseAddressProblem(store: string): string | null {
 /** Whether the host was ended early, so that the real one stands behind an @ in a later part. */
 const hidesHost = ({ pathname, search, hash }: URL): boolean =>
   pathname.includes('@') || hash.includes('@') || /^[^=]*@/.test(search)
-
-function isDecodable(text: string): boolean {
-  try {
-    return decodeURIComponent(text) !== null
-  } catch {
-    return false
-  }
-}

@@ -34,6 +34,11 @@ export class StoreError extends UserError {
   override name = 'StoreError'
 }
 
+/** What is configured can't be used as a store: another one has to be named, or this one made fit. */
+export class StoreConfigError extends StoreError {
+  override readonly exitStatus = 78
+}
+
 /** The store is away now and may be back later: what waits for it may go on then. */
 export class StoreAwayError extends StoreError {
   override name = 'StoreAwayError'

@@ -8,6 +8,15 @@ import { stripVTControlCharacters } from 'node:util'
 // oxlint-disable-next-line no-control-regex
 const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
+/** A percent-decoded part of an address; null: invalid encoding. */
+export function percentDecoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return null
+  }
+}
+
 /** One printable line: no escape sequences, no control or bidirectional characters, white space as single blanks. */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(unseen, '').replace(/\s+/g, ' ').trim().toWellFormed()

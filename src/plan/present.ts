@@ -52,9 +52,7 @@ function takenOver(one: Wanting, other: string): Change {
   const why = `taken over from feed ${other}, which comes later`
   if (one.item === null) return create(one, 'new', why)
   if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, one.item, 'never-sent', why)
-  const change = update(one, 'never-sent', why, shownDifferences(one, one.item))
-  // The store may have it as ours, too, but the other feed has it now.
-  return { ...change, lookUp: !one.settings.remote.complete }
+  return update(one, 'never-sent', why, shownDifferences(one, one.item))
 }
 
 function changeFor(one: Wanting): Change | null {
@@ -242,7 +240,7 @@ function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChan
     kind: 'update',
     ...sent(one, cause, why, fields),
     // An update hits every copy of an MLSNumber, and an incomplete list may hide a copy that is another feed's.
-    lookUp: item !== null && !settings.remote.complete && mine?.owned !== true,
+    lookUp: item !== null && !settings.remote.complete && (mine?.owned !== true || otherOwner(one) !== null),
     shownHash: item?.hash ?? mine?.baseline ?? null,
     again: isPutRight({ kind: 'update', cause }) && wasPutRight(one),
   }

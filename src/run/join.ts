@@ -6,6 +6,7 @@ import { RecordError } from '../feed/format/format.ts'
 import { lackOf, rowCounts } from '../feed/mapping/join.ts'
 import type { Join } from '../feed/mapping/join.ts'
 import { rowPaths } from '../feed/mapping/path-row.ts'
+import { reasonsOf } from '../feed/transport/transport.ts'
 import type { TransportEnd } from '../feed/transport/transport.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
@@ -98,13 +99,9 @@ async function readTable(
       }
     }
     write()
-    const { reasons, doubt, surplus = doubt } = end()
-    const [why] = [
-      ...reasons,
-      ...reading.end().reasons,
-      ...(broken === '' ? [] : [broken]),
-      ...(surplus ? [surplus] : []),
-    ]
+    const ended = end()
+    const reasons = [...reasonsOf(ended, { hasEndMark: false }), ...reading.end().reasons]
+    const [why] = [...reasons, ...(broken === '' ? [] : [broken]), ...(ended.doubt ? [ended.doubt] : [])]
     if (why !== undefined) return why
     if (found === 0) return 'no row of it names a record'
     const largest = scratch.joinedBeyond(table.name, maxRecordBytes)

@@ -1,11 +1,11 @@
 /** The store on PostgreSQL, for several machines at once: opened for writing or for reading. */
-import { StoreAwayError } from '../core/errors.ts'
+import { StoreAwayError, StoreConfigError } from '../core/errors.ts'
 import { systemClock } from '../core/machine.ts'
 import type { Formerly } from './formerly.ts'
 import { createChanges } from './postgres/changes.ts'
 import { openDoor } from './postgres/door.ts'
 import type { Asker, Door } from './postgres/door.ts'
-import { StoreConfigError, placeOf, storeError } from './postgres/failure.ts'
+import { placeOf, storeError } from './postgres/failure.ts'
 import { createDeliveries, createLearnt, createRecords } from './postgres/feeds.ts'
 import { handOver, leftOf } from './postgres/formerly.ts'
 import { createHolds } from './postgres/holds.ts'

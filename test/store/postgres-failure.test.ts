@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { StoreAwayError, StoreError } from '../../src/core/errors.ts'
-import { StoreConfigError, inWords, placeOf } from '../../src/store/postgres/failure.ts'
+import { StoreAwayError, StoreConfigError, StoreError } from '../../src/core/errors.ts'
+import { inWords, placeOf } from '../../src/store/postgres/failure.ts'
 
 const thrown = (code: string, syscall?: string): Error =>
   Object.assign(new Error(`${syscall ?? ''} ${code}`.trim()), { code, ...(syscall && { syscall }) })

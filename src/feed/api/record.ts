@@ -47,6 +47,13 @@ function markOf(id: string, key: string): string {
   return length < id.length ? letters.slice(0, length) : ''
 }
 
+/** A field of which only a part came, with a link to the rest; null: there is none. */
+export function fieldInPart({ record }: Row): string | null {
+  const isLink = (name: string): boolean => name.endsWith('nextLink') && /.@(odata\.)?nextLink$/.test(name)
+  const link = Object.keys(record).find((name) => isLink(name) && Boolean(record[name]))
+  return link?.split('@')[0] ?? null
+}
+
 function withoutProtocol(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutProtocol)
   if (value === null || typeof value !== 'object') return value

@@ -16,7 +16,7 @@ import { Gone, WholeWalk } from './proof.ts'
 import { changesSince } from './pull.ts'
 import { Api, compareStamps } from './query.ts'
 import type { Row } from './query.ts'
-import { kept, unpacked } from './record.ts'
+import { fieldInPart, kept, unpacked } from './record.ts'
 import type { ResoSettings } from './settings.ts'
 import { changedSince, walkAll } from './walk.ts'
 
@@ -82,10 +82,8 @@ export async function refresh(
     const known = await mirror.stamps(rows.map(({ key }) => key))
     const fresh = new Map<string, Row>()
     for (const row of rows) {
-      const link = Object.entries(row.record).find(
-        ([name, to]) => /.@(odata\.)?nextLink$/.test(name) && Boolean(to),
-      )?.[0]
-      if (link !== undefined && partly === '') partly = `${link.split('@')[0]} of record ${row.key}`
+      const field = partly === '' ? fieldInPart(row) : null
+      if (field !== null) partly = `${field} of record ${row.key}`
       const before = fresh.get(row.key)?.stamp ?? known.get(row.key)
       // A record may change twice within one timestamp, or lose its own.
       if (before === undefined || row.stamp === '' || compareStamps(row.stamp, before) >= 0) fresh.set(row.key, row)
@@ -209,13 +207,13 @@ export async function refresh(
     const { asks, stamp: field, title } = api.vendor
     const dated = stale.filter(([, stamp]) => stamp !== '')
     const undated = stale.filter(([, stamp]) => stamp === '')
-    const singly = [undated, dated].flatMap((some) => (asks === 'ListingKey' && some.length <= mostSingly ? some : []))
+    const areAskedSingly = (some: typeof stale): boolean => asks === 'ListingKey' && some.length <= mostSingly
     // If the vendor can't search by key, changes are read by time, which also gives records that it showed late.
-    if (dated.length > 0 && !singly.includes(dated[0])) {
+    if (dated.length > 0 && !areAskedSingly(dated)) {
       const stamps = dated.map(([, stamp]) => stamp)
       await pull(stamps.reduce((least, stamp) => (compareStamps(stamp, least) < 0 ? stamp : least)))
     }
-    for (const [key] of singly) {
+    for (const [key] of [undated, dated].filter(areAskedSingly).flat()) {
       const row = await api.one(key)
       if (row !== null) await keep([row], progress)
     }
@@ -232,9 +230,8 @@ export async function refresh(
       throw new FeedError(
         `no readable ${field} in ${named(lacking)}, not read, as ${why}; leave such records out with filter (${field} ne null)`,
       )
-    const isRead = singly.includes(undated[0])
     notes.push(
-      `No readable ${field} in ${named(keys)}: ${isRead ? 'a change shows only in a walk of all keys (keys)' : `as it was read last, as ${why}`}`,
+      `No readable ${field} in ${named(keys)}: ${areAskedSingly(undated) ? 'a change shows only in a walk of all keys (keys)' : `as it was read last, as ${why}`}`,
     )
   }
 

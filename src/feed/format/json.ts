@@ -47,22 +47,23 @@ export const json: Format<JsonOptions> = {
   read,
 }
 
-/** What APIs call the link to the next page, wherever they keep their links; the link may be an object with its `href`. */
-const nextLink = /(?:^|\/)(?:@(?:odata\.)?)?next[-_]?(?:page)?[-_]?(?:link|ur[il]|href)?(?:\/(?:href|ur[il]))?$/i
-const nextNumber = /(?:^|\/)next[-_]?page$/i
 const hasMore = /(?:^|\/)has[-_]?(?:more|next)(?:[-_]?page)?$/i
-const nextToken = /(?:^|\/)next[-_]?(?:page)?[-_]?(?:cursor|token)$/i
 
-/** Whether a member of the document says that there is a next page: by its address, number or token, or in so many words. */
-function isNextPage(path: string, { read, isInArray }: MemberValue): boolean {
-  const words = [
-    nextLink.test(path) ? /^(?:https?:|\\?\/|\?)./i : null,
-    nextNumber.test(path) ? /^(?:[2-9]|[1-9]\d+)$/ : null,
-    nextToken.test(path) ? /^(?!(?:null|false|0|-1)?$)/ : null,
-    hasMore.test(path) ? /^true$/ : null,
-  ]
-  return words.some((word) => word !== null && !isInArray() && word.test(read()))
-}
+/** What APIs call the next page, wherever they keep it, and what it is if there is one. */
+const nextPages: readonly (readonly [name: RegExp, value: RegExp])[] = [
+  // Its address, perhaps in an object with an `href`.
+  [
+    /(?:^|\/)(?:@(?:odata\.)?)?next[-_]?(?:page)?[-_]?(?:link|ur[il]|href)?(?:\/(?:href|ur[il]))?$/i,
+    /^(?:https?:|\\?\/|\?)./i,
+  ],
+  [/(?:^|\/)next[-_]?page$/i, /^(?:[2-9]|[1-9]\d+)$/],
+  [/(?:^|\/)next[-_]?(?:page)?[-_]?(?:cursor|token)$/i, /^(?!(?:null|false|0|-1)?$)/],
+  [hasMore, /^true$/],
+]
+
+/** Whether a member of the document says that there is a next page. */
+const isNextPage = (path: string, value: MemberValue): boolean =>
+  nextPages.some(([name, said]) => name.test(path) && !value.isInArray() && said.test(value.read()))
 
 /** Records are cut on bytes, and views on the blocks read: copy `raw` to keep it longer than its batch. */
 function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & JsonOptions): Reading {
@@ -74,16 +75,15 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & JsonOptions):
   let next: string | undefined
   /** The document says that no page comes after it, so that a member which looks like a link to one is none. */
   let isLast = false
+  // A document that is a record itself has members of its own.
+  const isUnnamed = nextPage === undefined && !paths.includes('.')
   const splitter = new JsonSplitter(paths, {
     maxRecordBytes,
     member(path, value) {
       if (path === counter) counted = value.read()
       if (path === nextPage) next = /^(?:null)?$/.test(value.read()) ? undefined : path
-      // A document that is a record itself has members of its own.
-      else if (nextPage === undefined && !paths.includes('.')) {
-        if (isNextPage(path, value)) next = path
-        else if (hasMore.test(path) && !value.isInArray() && value.read() === 'false') isLast = true
-      }
+      else if (isUnnamed && isNextPage(path, value)) next = path
+      else if (isUnnamed && hasMore.test(path) && !value.isInArray() && value.read() === 'false') isLast = true
     },
   })
   const reasons: string[] = []

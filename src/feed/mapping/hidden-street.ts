@@ -1,5 +1,6 @@
 /** How a street that must be hidden is found in other texts, where it may be spelled otherwise. */
 import { foldedStreet, streetSpellings } from '../../core/home-hash.ts'
+import { percentDecoded } from '../../core/text.ts'
 
 /** Shortest street searched for in other texts: `1 A` would be found everywhere. */
 const shortest = 5
@@ -79,15 +80,7 @@ function wordsOf(text: string): Word[] {
 const ascii = /^[a-zA-Z0-9]+$/
 
 function withoutAccents(piece: string): string {
-  return foldedStreet(piece.startsWith('%') ? unescaped(piece) : piece).replaceAll(/[^\p{L}\p{N}]/gu, '')
-}
-
-function unescaped(piece: string): string {
-  try {
-    return decodeURIComponent(piece)
-  } catch {
-    return ''
-  }
+  return foldedStreet(piece.startsWith('%') ? (percentDecoded(piece) ?? '') : piece).replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Addresses of sources: on the web, and of files on SFTP and FTP servers with the login they need. */
 import type { Located } from '../../core/schema-words.ts'
+import { percentDecoded } from '../../core/text.ts'
 import { loginSchema } from './settings.ts'
 import type { Login } from './settings.ts'
 
@@ -16,7 +17,7 @@ export function remoteAddress(source: string) {
     return 'is not a valid address, such as sftp://user@feeds.example.com/drop/*.xml'
   }
   // "?" begins a query in a URL, but in a pattern it matches one character, and "#" is literal.
-  const parts = [url.pathname + url.search + url.hash, url.username, url.password].map(decoded)
+  const parts = [url.pathname + url.search + url.hash, url.username, url.password].map(percentDecoded)
   if (parts.some((part) => part === null)) return 'has a "%" that is not percent-encoding; write it as %25'
   const [path, user, password] = parts as string[]
   if (parts.some((part) => part !== null && hasControls(part))) return 'has an encoded control character'
@@ -50,15 +51,6 @@ export function nameOf(url: URL): string {
   return url.origin + pathTokens(url).reduce((path, token) => path.replace(token, '***'), url.pathname)
 }
 
-/** A percent-decoded part of an address; null: invalid encoding. */
-export function decoded(part: string): string | null {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return null
-  }
-}
-
 /** What is wrong with an SFTP or FTP address, without quoting it; null: nothing. */
 export function remoteProblem(source: string): string | null {
   const address = remoteAddress(source)
@@ -85,7 +77,9 @@ function hiddenPassword({ pathname, search, hash }: URL): string | null {
 export function remoteSecrets(address: string): string[] {
   const url = URL.parse(address)
   if (url === null) return []
-  return [url.password, decoded(url.password) ?? url.password, ...pathTokens(url)].filter((secret) => secret !== '')
+  return [url.password, percentDecoded(url.password) ?? url.password, ...pathTokens(url)].filter(
+    (secret) => secret !== '',
+  )
 }
 
 /**
@@ -99,7 +93,7 @@ export function webSecrets(address: string): string[] {
   const values = [...url.searchParams].flatMap(([name, value]) =>
     value.length >= 8 || /key|token|secret|pass|pwd|auth|sig/i.test(name) ? value : [],
   )
-  return [credential, decoded(credential) ?? credential, ...pathTokens(url), ...values].filter(
+  return [credential, percentDecoded(credential) ?? credential, ...pathTokens(url), ...values].filter(
     (secret) => secret !== '',
   )
 }

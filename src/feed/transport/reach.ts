@@ -8,7 +8,8 @@ import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
 import { FeedError } from '../../core/errors.ts'
 import { isLinkLocal } from '../../core/link-local.ts'
-import { decoded, nameOf } from './address.ts'
+import { percentDecoded } from '../../core/text.ts'
+import { nameOf } from './address.ts'
 import { isMetadata, isPrivateAddress } from './private-address.ts'
 import type { TransportSettings } from './settings.ts'
 
@@ -77,7 +78,7 @@ export function reachOf(
     headers(url: URL): Record<string, string> {
       if (url.origin !== configured.origin) return {}
       const { username, password } = configured
-      const credentials = [username, password].map((part) => decoded(part) ?? part).join(':')
+      const credentials = [username, password].map((part) => percentDecoded(part) ?? part).join(':')
       const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
       return {
         ...(credentials !== ':' && { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),

@@ -1,12 +1,6 @@
 /** What PostgreSQL and the network throw, in words for whoever has to mend it. */
 import { withHost } from '../../core/database-address.ts'
-import { StoreAwayError, StoreError, codeOf, messageOf } from '../../core/errors.ts'
-import { exitStatus } from '../../core/exit.ts'
-
-/** The configured database can't be used as it is: another one has to be named, or this one made fit. */
-export class StoreConfigError extends StoreError {
-  override readonly exitStatus = exitStatus.configuration
-}
+import { StoreAwayError, StoreConfigError, StoreError, codeOf, messageOf } from '../../core/errors.ts'
 
 /** A `StoreError` that names the place; `place` as `placeOf` gives it. */
 export function storeError(place: string, what: string, cause?: unknown): StoreError {

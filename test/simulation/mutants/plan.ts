@@ -162,7 +162,7 @@ export const planMutants: readonly Mutant[] = [
     name: "nobody's row in an incomplete list is updated unseen",
     test: 'test/simulation/found.test.ts › what an incomplete list shows of nobody is looked up before it is updated, as a copy may be unseen (seed 205837)',
     file: 'src/plan/present.ts',
-    from: 'lookUp: item !== null && !settings.remote.complete && mine?.owned !== true,',
+    from: 'lookUp: item !== null && !settings.remote.complete && (mine?.owned !== true || otherOwner(one) !== null),',
     to: 'lookUp: false,',
   },
   {
