@@ -1,4 +1,4 @@
-import { percentDecoded } from './text.ts'
+import { hidesHost, percentDecoded } from './text.ts'
 
 /** The address of a database with a host, which may be left out: then the database is on this machine. */
 export const withHost = (address: string): string => address.replace(/^([^?#]*?)@\//, '$1@localhost/')
@@ -18,7 +18,3 @@ export function databaseAddressProblem(store: string): string | null {
     ? null
     : 'is no address of a database; in its user and password write %2F for /, %3F for ?, %23 for #, %40 for @ and %25 for %'
 }
-
-/** Whether the host was ended early, so that the real one stands behind an @ in a later part. */
-const hidesHost = ({ pathname, search, hash }: URL): boolean =>
-  pathname.includes('@') || hash.includes('@') || /^[^=]*@/.test(search)

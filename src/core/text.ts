@@ -17,6 +17,10 @@ export function percentDecoded(part: string): string | null {
   }
 }
 
+/** Whether an unescaped mark in a password ended the host early: then the real one stands behind an @ in a later part. */
+export const hidesHost = ({ pathname, search, hash }: URL): boolean =>
+  pathname.includes('@') || hash.includes('@') || /^[^=]*@/.test(search)
+
 /** One printable line: no escape sequences, no control or bidirectional characters, white space as single blanks. */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(unseen, '').replace(/\s+/g, ' ').trim().toWellFormed()

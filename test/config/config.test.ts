@@ -170,6 +170,15 @@ test.each([
   expect(load(minimal).feeds[0].observe).toBeNull()
 })
 
+test.each(['https://u:12/w@h/a.xml', 'https://u:12?w@h/a.xml?b=c', 'ftp://u:12#w@h/a.xml'])(
+  'a password that ends the host early (%s) is not taken for a path',
+  (source) => {
+    const yaml = minimal.replace('feeds/*.xml', `'${source}'`)
+    expect(() => load(yaml)).toThrow('has an @ after the host: in a user name, a password or a path write @ as %40')
+    expect(() => load(yaml)).not.toThrow('w@h')
+  },
+)
+
 test('a former name is given to one feed, and is no feed any more', () => {
   const feeds = (north: string, south: string): string => `
 service: { baseUrl: https://listings.example.com/, sessionKey: key-of-session }

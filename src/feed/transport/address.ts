@@ -1,6 +1,6 @@
 /** Addresses of sources: on the web, and of files on SFTP and FTP servers with the login they need. */
 import type { Located } from '../../core/schema-words.ts'
-import { percentDecoded } from '../../core/text.ts'
+import { hidesHost, percentDecoded } from '../../core/text.ts'
 import { loginSchema } from './settings.ts'
 import type { Login } from './settings.ts'
 
@@ -54,24 +54,19 @@ export function nameOf(url: URL): string {
 /** What is wrong with an SFTP or FTP address, without quoting it; null: nothing. */
 export function remoteProblem(source: string): string | null {
   const address = remoteAddress(source)
-  return typeof address === 'string' ? address : hiddenPassword(new URL(source))
+  return typeof address === 'string' ? address : hiddenHost(new URL(source))
 }
 
 /** The same for a web address. */
 export function webProblem(source: string): string | null {
   const url = URL.parse(source)
-  if (url !== null) return hiddenPassword(url)
+  if (url !== null) return hiddenHost(url)
   return source.includes('@') ? `is not a valid address: ${escapes}` : 'is not a valid address'
 }
 
 const escapes = 'in a user name, a password or a path write @ as %40, / as %2F, ? as %3F and # as %23'
 
-/** An unescaped mark in a password ends the host too early, and the rest of it would be shown as a path. */
-function hiddenPassword({ pathname, search, hash }: URL): string | null {
-  return pathname.includes('@') || hash.includes('@') || (search.includes('@') && !search.includes('='))
-    ? `has an @ after the host: ${escapes}`
-    : null
-}
+const hiddenHost = (url: URL): string | null => (hidesHost(url) ? `has an @ after the host: ${escapes}` : null)
 
 /** The password, and tokens in the path; a user name such as "anonymous" is no secret. */
 export function remoteSecrets(address: string): string[] {
