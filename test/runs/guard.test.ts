@@ -44,6 +44,7 @@ import {
   times,
   changed,
   heldDeletes,
+  renumbered,
 } from './nights.ts'
 
 playNights()
@@ -767,6 +768,16 @@ test.each<[string, () => Promise<ReadReport>]>([
   await world.approve()
   expect(await night(changed(4, times(3)))).toMatchObject({ result: 'ok', holds: [] })
   expect(priceOf(all[0])).toBe(all[0].price * 3)
+})
+
+test('with `confirm: never` renumbered homes wait for a person, too, and the site keeps their old numbers', async () => {
+  await loaded(all, { limits: { confirm: 'never' } })
+  expect(await night(changed(5, renumbered))).toMatchObject({ result: 'held', counts: { hold: 10 } })
+  const fewer = changed(4, renumbered)
+  expect(await night(fewer)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 8 } })
+  expect(there()).toEqual(keys(all))
+  await world.approve()
+  expect(await night(fewer)).toMatchObject({ result: 'ok', counts: { create: 4, delete: 4 } })
 })
 
 describe('a whole document without a record', () => {
