@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { CommandContext } from '../app/app.ts'
+import { runFinished } from '../app/log.ts'
 import { openApp } from '../app/open.ts'
 import { readTextFile } from '../app/text-file.ts'
 import { savedFeed } from '../config/saved.ts'
@@ -16,7 +17,7 @@ interface SyncOptions extends ReportOptions {
   from?: string
 }
 
-/** `sync` and `backfill`: run each feed once, one after another. */
+/** `sync` and `backfill`: run each feed once, one after another. What is held is logged, too: nobody may read the report. */
 export function syncCommand(
   context: CommandContext,
   names: string[],
@@ -31,7 +32,13 @@ export function syncCommand(
       feeds = [await savedFeed(feeds[0], resolve(from), readTextFile, context.signal)]
     }
     await assertNamedRightly(() => app.store())
-    const results = await writeReports(app, feeds, options, (feed) => app.sync(feed, command))
+    const results = await writeReports(app, feeds, options, async (feed) => {
+      const finished = await app.sync(feed, command)
+      const facts = { run: finished.run, feed: feed.name, result: finished.report.result }
+      if (facts.result === 'held')
+        app.runtime.log.warn({ ...facts, approve: `listing-sync approve ${feed.name}` }, runFinished)
+      return finished
+    })
     return exitStatusOf(results)
   })
 }

@@ -185,10 +185,11 @@ const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forge
 /**
  * The parts in which the feed is right again: of nearly all listings of which such a part is held this delivery says otherwise.
  * What is left of them is as good as any other change. A listing that leaves, or that would still change beyond belief, in
- * whatever way, is not put right.
+ * whatever way, is not put right. With `confirm: never` a person decides about all that was held.
  */
 function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }: Plan): Set<HeldPart> {
-  const clocks = !policy.endsNone && policy.confirm !== null && delivery.mode === 'full' ? [...past.clocks] : []
+  const isTimed = !policy.endsNone && Number.isFinite(policy.confirm)
+  const clocks = isTimed && delivery.mode === 'full' ? [...past.clocks] : []
   const isStill = (action: Action, part: HeldPart): boolean => {
     const what = countedAs(part)
     return what !== null && isFact(what) && 'broken' in action ? action.broken.includes(what) : hasPart(action, part)

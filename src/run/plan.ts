@@ -112,7 +112,7 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
   const { confirm, isOff } = feed.plan.limits
   return {
     now,
-    confirm: isOff ? null : confirm,
+    confirm: isOff ? null : (confirm ?? Infinity),
     isWhole: isComplete && listed.lookUps === null,
     endsNone: !isOff && (mode === 'backfill' || !isComplete),
     healed: new Set(),

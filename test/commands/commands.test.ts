@@ -208,6 +208,24 @@ test('--ready says the same of more than it reads one by one', async () => {
   ])
 })
 
+test('each sync or backfill that holds something logs the line to approve it, as nobody may read its report', async () => {
+  await world.executed('sync')
+  world.deliver(zillowFeed(all.slice(6)))
+  const held = {
+    level: 'warn',
+    msg: 'run finished',
+    feed: 'north',
+    result: 'held',
+    approve: 'listing-sync approve north',
+  }
+  const out = join(world.folder, 'report.txt')
+  for (const words of [['sync', '--out', out], ['sync'], ['backfill', '--format', 'json']]) {
+    const { status, stderr } = await world.executed(...words)
+    expect({ status, ...JSON.parse(stderr) }).toMatchObject({ status: 3, ...held })
+  }
+  expect(await world.executed('diff')).toMatchObject({ status: 3, stderr: '' })
+})
+
 test('approve --format json: one document of what is held and what was decided, and nothing else', async () => {
   await world.executed('sync')
   world.deliver(zillowFeed(all.slice(6)))

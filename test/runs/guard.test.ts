@@ -44,6 +44,7 @@ import {
   times,
   changed,
   heldDeletes,
+  renumbered,
 } from './nights.ts'
 
 playNights()
@@ -748,6 +749,35 @@ describe('what leaves too little as it is', () => {
     expect(planned(report)).toMatchObject({ update: 12 })
     expect(priceOf(all[0])).toBe(all[0].price * 0.5)
   })
+})
+
+test.each<[string, () => Promise<ReadReport>]>([
+  ['fewer are left than may change', () => night(changed(4, times(3)))],
+  ['a pause lets more of them change', () => night(changed(5, times(3)), 4 * day)],
+  ['nearly all of it was put right', () => night(changed(1, times(3)))],
+])('with `confirm: never` what is held waits for a person, also where %s', async (_, next) => {
+  await loaded(all, { limits: { confirm: 'never' } })
+  await night(changed(5, times(3)))
+  const report = await next()
+  expect(report).toMatchObject({ result: 'held', holds: [{ rule: 'facts' }] })
+  expect(Object.keys(planned(report))).toEqual(['hold'])
+  expect(notes(report)).toMatch(
+    /^the rule facts asks no more, but what it held goes on waiting\. Held: \d updates? of prices\. (They wait|It waits) for you; now: /,
+  )
+  expect((await world.executed('diff')).stdout).toMatch(/^north .*: nothing to change now; \d held, waiting for you: /)
+  await world.approve()
+  expect(await night(changed(4, times(3)))).toMatchObject({ result: 'ok', holds: [] })
+  expect(priceOf(all[0])).toBe(all[0].price * 3)
+})
+
+test('with `confirm: never` renumbered homes wait for a person, too, and the site keeps their old numbers', async () => {
+  await loaded(all, { limits: { confirm: 'never' } })
+  expect(await night(changed(5, renumbered))).toMatchObject({ result: 'held', counts: { hold: 10 } })
+  const fewer = changed(4, renumbered)
+  expect(await night(fewer)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 8 } })
+  expect(there()).toEqual(keys(all))
+  await world.approve()
+  expect(await night(fewer)).toMatchObject({ result: 'ok', counts: { create: 4, delete: 4 } })
 })
 
 describe('a whole document without a record', () => {

@@ -63,11 +63,11 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   const isAsked = about.some(({ trip, isHolding }) => isHolding && askingRules.has(trip.name))
   const byRule = about.filter(({ is, isHolding }) => isHolding || (isAsked && is === 'confirmed'))
   const before = remembered.holds.flatMap(({ part }) => (hasPart(action, part) ? { part, ...standing(part) } : []))
-  // A hold with the feed's clock waits for its time, even if no rule trips any more. Renumbered homes need not: both halves go.
+  // A hold with the feed's clock waits for it, or a person, even if no rule trips any more. Renumbered homes need no time: both halves go.
   const isWaiting = ({ part, is, record }: (typeof before)[number]): boolean => {
     if (is !== 'waiting' || policy.healed.has(part)) return false
     const hasClock = record.clock !== null && record.ends !== 'listed again'
-    return endsNone || (policy.confirm !== null && pair !== 'renumbered' && hasClock)
+    return endsNone || (policy.confirm !== null && hasClock && (pair !== 'renumbered' || policy.confirm === Infinity))
   }
   const held = new Set(byRule.map(({ part }) => part))
   const byNone = before.filter((one) => !held.has(one.part) && (one.is === 'refused' || isWaiting(one)))
@@ -130,7 +130,7 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
 /** The rule with a clock that can have held such a part: what is remembered of a hold does not name its rules. */
 const ruleOf = (part: HeldPart): RuleName => (part === 'delete' ? 'leaving' : part === 'create' ? 'arriving' : 'facts')
 
-const heldBefore = 'it was held before, and waits for its time'
+const heldBefore = 'it was held before, and goes on waiting'
 
 /** Tells of holds of so many listings that no rule asks for any more, in the form of an accident. */
 export function waitOf(part: HeldPart, listings: number): Trip {
@@ -142,7 +142,7 @@ export function waitOf(part: HeldPart, listings: number): Trip {
     label: heldBefore,
     ...(what !== null && isFact(what) && { fact: what }),
     numbers: { waiting: listings },
-    sentence: `the rule ${name} asks no more, but what it held waits for its own time`,
+    sentence: `the rule ${name} asks no more, but what it held goes on waiting`,
     holds: () => false,
   }
 }

@@ -11,8 +11,8 @@ import type { Counted, Ends, HeldPart, HoldRecord, Pair, Remembered, Tally } fro
 export interface Policy {
   readonly now: number
   /**
-   * How long every delivery has to say the same before a hold goes by itself. Until then the hold stays, even if no rule trips any
-   * more. null: nothing goes by itself, or the guard is off; without a rule only what was refused stays held.
+   * How long every delivery has to say the same before a hold goes by itself (Infinity: it never does). Until then the hold stays,
+   * even if no rule trips any more. null: the guard is off, and only what was refused stays held.
    */
   readonly confirm: number | null
   /** This run read a whole delivery and a whole list. Otherwise it confirms nothing. */

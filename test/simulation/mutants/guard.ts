@@ -251,8 +251,8 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what is held goes where fewer are left',
     test: 'test/runs/holds.slow.test.ts › waits for its own time where the feed puts so much of it right that no rule would hold the rest',
     file: 'src/plan/guard/guard.ts',
-    from: 'return endsNone || (policy.confirm !== null && pair',
-    to: "return endsNone || (policy.confirm !== null && pair === 'missing' && pair",
+    from: 'return endsNone || (policy.confirm !== null && hasClock',
+    to: "return endsNone || (policy.confirm !== null && pair === 'missing' && hasClock",
   },
   {
     name: 'what is held and can not be told counts for nothing',
