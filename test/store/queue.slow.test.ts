@@ -1,6 +1,6 @@
 /** The queue of runs on PostgreSQL: several of them on one database stand for as many processes. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '../../src/core/machine.ts'
 import { openQueue } from '../../src/store/postgres/queue.ts'
 import type { PlannedRun, Queue } from '../../src/store/queue.ts'
@@ -84,6 +84,26 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
     await Promise.all(two.map(({ ended }) => ended))
     expect(done.toSorted()).toEqual(names)
     expect(await two[0].queue.names()).toEqual(new Set(names))
+  })
+
+  it('a database that fails as work begins is worked on once it is well', async () => {
+    const traces = vi.spyOn(console, 'trace')
+    await planner().names()
+    const tasks = 'graphile_worker._private_tasks'
+    await ask(`ALTER TABLE ${tasks} RENAME TO _private_tasks_away`)
+    const failed = async (): Promise<unknown> =>
+      (await ask('SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()'))[0]['xact_rollback']
+    const before = await failed()
+    let isDone = false
+    begin(async () => {
+      isDone = true
+      return null
+    })
+    while ((await failed()) === before) await delay(50)
+    await ask('ALTER TABLE graphile_worker._private_tasks_away RENAME TO _private_tasks')
+    await planned(run('north'))
+    await until(() => isDone)
+    expect(traces).not.toHaveBeenCalled()
   })
 
   it('runs of one chatbot never overlap, and those of two do', async () => {
