@@ -1,10 +1,12 @@
 /** The server under the pages. Its limits are small, as anybody may reach it. */
-import type { Socket } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
+import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { UserError, codeOf, messageOf } from '../core/errors.ts'
 import type { Entry } from './door.ts'
 import { listenPlace } from './settings.ts'
+
+type Socket = HttpBindings['incoming']['socket']
 
 /** Milliseconds for a request to arrive. */
 const patience = 10_000
