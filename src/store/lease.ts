@@ -113,7 +113,11 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
         if (lock === null) throw new StoreTakenError(`${file}: ${holderInWords()}; wait for it to end, or stop it`)
       }
       try {
-        if (isFirst && serial?.isOverwritten()) throw storeError(file, replaced)
+        if (isFirst && serial?.isOverwritten()) {
+          // SQLite has pages of the earlier file in memory, which would damage this one.
+          database.pragma('query_only = ON')
+          throw storeError(file, replaced)
+        }
         if (versionOf(database) !== version)
           throw storeError(
             file,
