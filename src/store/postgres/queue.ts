@@ -264,9 +264,10 @@ async function workUntilTrouble(
     runner.events.on('pool:gracefulShutdown', () => stopped.resolve())
     const stop = (): void => void runner.stop().catch(() => undefined)
     // It asks for the numbers of tasks once, and keeps the answer even if that is a fault: no look for jobs would succeed any more.
+    // And it goes on using connections that give no answer, where the network swallows what is sent.
     let latest: unknown = null
     runner.events.on('worker:getJob:error', ({ error }) => {
-      if (error === latest) stop()
+      if (error === latest || /timeout/i.test(messageOf(error))) stop()
       latest = error
     })
     end.addEventListener('abort', stop, { once: true })
