@@ -46,7 +46,10 @@ if (newEnough) {
   const { createRequire, enableCompileCache } = await builtIn('module')
   // What is required comes sooner than what is imported.
   const require = createRequire(import.meta.url)
-  const { growsHeap, keepHeapSmall, shareArena } = require('./small-heap.cjs')
+  const { commandOf, growsHeap, keepHeapSmall, shareArena } = require('./small-heap.cjs')
+  // Asks a daemon to read its configuration, which one that starts does anyway. A signal without a listener ends the process, and
+  // most of the start is yet to come.
+  if (commandOf(words) === 'daemon') process.on('SIGHUP', () => undefined)
   shareArena(words)
   const grows = growsHeap(words)
   // What Node made of the modules is kept for the next start, where nobody else can put anything: not in the temporary folder.

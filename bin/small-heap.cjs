@@ -56,4 +56,4 @@ function shareArena(words) {
   process.execve?.(process.execPath, line, { ...process.env, MALLOC_ARENA_MAX: '1' })
 }
 
-module.exports = { growsHeap, keepHeapSmall, shareArena }
+module.exports = { commandOf, growsHeap, keepHeapSmall, shareArena }

@@ -286,11 +286,10 @@ class Watched {
   }
 
   async isDue(from: number, to: number): Promise<boolean> {
-    const due = this.times.count(from, to, staleAfter)
-    const before = this.#dueSinceGood
-    this.#dueSinceGood += due
-    if (before < staleAfter && this.#dueSinceGood >= staleAfter) await this.#sayStale(to)
-    return due > 0
+    if (!this.times.within(from, to)) return false
+    // If the machine slept, or its clock was set, several may be due: one run makes up for them.
+    if (++this.#dueSinceGood === staleAfter) await this.#sayStale(to)
+    return true
   }
 
   /** Counts the due runs anew from the store, as other processes may have carried some out. Warns if there are too many. */

@@ -37,6 +37,9 @@ export const remindEvery = 3_600_000
 export const runSkipped =
   'run skipped: the last run of this feed has not finished; set a longer `schedule` if this repeats'
 
+const notConfigured =
+  'run left out: this configuration has no such feed; if another daemon on this store has it, give all of them the same configuration'
+
 /** Milliseconds between two looks for missing runs of feeds, as when a daemon that does not know the feed took one. */
 const planEvery = 60_000
 
@@ -108,7 +111,10 @@ export function sharedRuns(
     const like = (feed: Feed): boolean => feed.name === name
     // Another daemon may know this feed, and plan it again.
     const feed = watched().find(like)
-    if (feed === undefined) return null
+    if (feed === undefined) {
+      log.warn({ feed: name }, notConfigured)
+      return null
+    }
     const begun = clock.now()
     const isThrough = await feed.run(signal)
     const now = Math.max(clock.now(), due)

@@ -1,12 +1,16 @@
 /** The server under the pages. Its limits are small, as anybody may reach it. */
 import { createAdaptorServer } from '@hono/node-server'
+import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { UserError, codeOf, messageOf } from '../core/errors.ts'
 import type { Entry } from './door.ts'
 import { listenPlace } from './settings.ts'
 
+type Socket = HttpBindings['incoming']['socket']
+
 /** Milliseconds for a request to arrive. */
 const patience = 10_000
+/** If there are more, the oldest is closed. */
 const mostConnections = 256
 
 export interface Serving {
@@ -23,7 +27,15 @@ export async function serve(pages: Hono<Entry>, listen: string): Promise<Serving
     overrideGlobalObjects: false,
     serverOptions: { headersTimeout: patience, requestTimeout: patience, maxHeaderSize: 16_384 },
   })
-  if ('maxConnections' in server) server.maxConnections = mostConnections
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket.once('close', () => open.delete(socket)))
+    if (open.size <= mostConnections) return
+    // Not the newest, as that may ask for a sign of life, and restarts the daemon without an answer.
+    const [oldest] = open
+    open.delete(oldest)
+    oldest.destroy()
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       const why =

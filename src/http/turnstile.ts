@@ -10,26 +10,30 @@ const mostWaiting = 200
 const longestRest = 1000
 
 export function createTurnstile(clock: Clock) {
-  let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
+  const lines = { urgent: [] as (() => Promise<unknown>)[], other: [] as (() => Promise<unknown>)[] }
+  let isOpen = true
 
-  /** Gives what the work gives; null: too many wait already. */
-  return async <T>(work: () => Promise<T>): Promise<T | null> => {
-    if (waiting >= mostWaiting) return null
-    waiting++
-    let took = 0
-    const turn = last.then(async () => {
+  async function letThrough(): Promise<void> {
+    isOpen = false
+    for (let next; (next = lines.urgent.shift() ?? lines.other.shift()) !== undefined;) {
       const began = clock.now()
-      try {
-        return await work()
-      } finally {
-        waiting--
-        took = Math.max(1, clock.now() - began)
-      }
+      await next()
+      // This answer does not wait for the rest, but the next one does.
+      await clock.sleep(Math.min(longestRest, 2 * Math.max(1, clock.now() - began)))
+    }
+    isOpen = true
+  }
+
+  /**
+   * Gives what the work gives; null: too many wait already. `line`: programs that watch the daemon don't wait behind pages, as they
+   * give up after some seconds.
+   */
+  return async <T>(work: () => Promise<T>, line: keyof typeof lines = 'other'): Promise<T | null> => {
+    if (lines[line].length >= mostWaiting) return null
+    const done = new Promise<T>((resolve, reject) => {
+      lines[line].push(() => work().then(resolve, reject))
     })
-    // The next one waits for the rest, too. This answer does not.
-    const rest = (): Promise<void> => clock.sleep(Math.min(longestRest, 2 * took))
-    last = turn.then(rest, rest)
-    return turn
+    if (isOpen) void letThrough()
+    return done
   }
 }

@@ -15,6 +15,9 @@ import type { Lease } from './store.ts'
 /** The error on record of a run whose process died. */
 export const endedWithoutAWord = 'its process ended without a word'
 
+/** Of a store that is open, and whose file is another one by now. */
+export const replaced = 'the file was moved, deleted or replaced while it was open; start the program again'
+
 /** Milliseconds to wait for a process that only asks whether the lock is taken. */
 const aMoment = 50
 
@@ -110,6 +113,11 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
         if (lock === null) throw new StoreTakenError(`${file}: ${holderInWords()}; wait for it to end, or stop it`)
       }
       try {
+        if (isFirst && serial?.isOverwritten()) {
+          // SQLite has pages of the earlier file in memory, which would damage this one.
+          database.pragma('query_only = ON')
+          throw storeError(file, replaced)
+        }
         if (versionOf(database) !== version)
           throw storeError(
             file,

@@ -147,6 +147,11 @@ export function createSerial(database: Database.Database, file: string, before: 
       isUnnoticed = false
       return isFound
     },
+    /** Whether somebody has written over the file since this program opened it: between two runs no program writes to it. */
+    isOverwritten(): boolean {
+      const note = isUnnoticed ? null : noteBeside(file)
+      return note !== null && note.written !== 0n && note.written !== timeOf(file)
+    },
     place: (): string => placeOf(statSync(file, { bigint: true })),
     /** Notes how far the store has come in a run under way. Throws `StoreError`. */
     keep: (): void => write(present.get()!, 0n),

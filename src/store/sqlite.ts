@@ -14,7 +14,7 @@ import type { Formerly } from './formerly.ts'
 import { createHistory } from './history.ts'
 import { createHolds } from './holds.ts'
 import { createLearnt } from './learnt.ts'
-import { createLeases } from './lease.ts'
+import { createLeases, replaced } from './lease.ts'
 import { createLedger } from './ledger.ts'
 import { isLocked } from './lock.ts'
 import { migrate, migrations } from './migrations.ts'
@@ -115,8 +115,7 @@ export function storeOn(
   const opened = isFile ? statSync(file).ino : null
   // An open file that was deleted or replaced takes every write, and loses it at the end.
   const assertInPlace = (): void => {
-    if (opened !== null && statSync(file, { throwIfNoEntry: false })?.ino !== opened)
-      throw storeError(file, 'the file was moved, deleted or replaced while it was open; start the program again')
+    if (opened !== null && statSync(file, { throwIfNoEntry: false })?.ino !== opened) throw storeError(file, replaced)
   }
   const groups = createGroups(database, file)
   const connection = { database, file, groups }

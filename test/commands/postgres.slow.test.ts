@@ -180,6 +180,22 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
     )
   })
 
+  it('a daemon that does not know a feed says that it leaves out its run', async () => {
+    const feed = { schedule: '* * * * * *' }
+    gate.open()
+    world.configure({ north: feed, south: { ...feed, source: './north.xml', chatbot: 'SN-2002' } }, {}, address)
+    const untilSaid = (words: string) =>
+      world.started(async (child) => {
+        let log = ''
+        child.stderr!.on('data', (text: string) => (log += text))
+        await until(() => log.split('\n').some((line) => line.includes(words) && line.includes('"feed":"south"')))
+        child.kill('SIGTERM')
+      }, 'daemon')
+    await untilSaid('run finished')
+    configure(address, feed)
+    expect((await untilSaid('run left out')).status).toBe(0)
+  })
+
   it.each([
     ['ended all the same is not made again', 2, false],
     ['was cut is gone on with by another at once', 1, true],

@@ -1,5 +1,6 @@
 /** Signals, health and the start of the daemon, through real processes. */
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { heartbeatFile } from '../../bin/heartbeat.mjs'
 import { Gate } from '../support/gate.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
-import { program } from '../support/program.ts'
+import { command, program } from '../support/program.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { until } from '../support/until.ts'
 
@@ -40,6 +41,24 @@ const lines = (log: string): Line[] =>
 
 const taken = 'the configuration was read again: later runs use it'
 const refused = 'the changed configuration has problems: the one before stays in use'
+
+test('a SIGHUP before the daemon is loaded does not end it, as it reads its configuration anyway', async () => {
+  const hook = `import { registerHooks } from 'node:module'
+    registerHooks({ resolve(name, context, next) {
+      if (/\\bmain\\.(ts|cjs)$/.test(name)) process.kill(process.pid, 'SIGHUP')
+      return next(name, context)
+    } })`
+  const ended = await command(['--config', world.configFile, 'daemon'], {
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` },
+    onStart: async (child) => {
+      gate.open()
+      await Promise.race([once(child, 'exit'), until(() => world.listings().length === 6)])
+      child.kill('SIGTERM')
+    },
+  })
+  expect(ended.status).toBe(0)
+  expect(lines(ended.stderr).map(({ level }) => level)).not.toContain('error')
+})
 
 test('20 SIGHUPs during a sync change nothing: one run, every listing once, no error', async () => {
   world.standIn.addFault({ operations: ['Create'], nth: 3, fault: { kind: 'slow', wait: 0 } })

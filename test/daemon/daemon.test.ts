@@ -187,6 +187,18 @@ test('says once that no run is good, whether they fail or hold everything, and w
   expect(said('the feed is up to date again')).toHaveLength(1)
 })
 
+test('a machine that slept for hours runs once, and is not stale for that', async () => {
+  await begin({ schedule: '* * * * *' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  clock.jump(9 * 60 * minute)
+  await tick(clock, 10_000)
+  expect(runs()).toBe(2)
+  expect(stale()).toEqual([])
+})
+
 test.each([
   [2, 0],
   [3, 1],

@@ -1,4 +1,4 @@
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { StoreError } from '../../src/core/errors.ts'
@@ -68,6 +68,22 @@ it('is refused where the store was moved away from under the process', async () 
   await openStore(file).close()
   await expect(store.lease('SN-1', now)).rejects.toThrow('moved, deleted or replaced while it was open')
   await store.close()
+})
+
+it('is refused where another file was copied over the store under the process, until that starts again', async () => {
+  const file = join(freshFolder(), 'store.db')
+  const store = openStore(file)
+  await (await store.lease('SN-1', now)).release()
+  const backup = readFileSync(file)
+  for (let times = 0; times < 2; times++) await (await store.lease('SN-1', now)).release()
+  writeFileSync(file, backup)
+  await expect(store.lease('SN-1', now)).rejects.toThrow('moved, deleted or replaced while it was open')
+  await expect(store.runs.noteStart(now)).rejects.toThrow(StoreError)
+  await store.close()
+  expect(readFileSync(file).equals(backup)).toBe(true)
+  const again = openStore(file)
+  expect(await again.lease('SN-1', now)).toMatchObject({ isBehind: true })
+  await again.close()
 })
 
 it('lets others write a little while it is held: an approval comes from another process', async () => {

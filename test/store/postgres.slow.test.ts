@@ -1,9 +1,11 @@
 /** The store on PostgreSQL: what every store must do, and what only one for several machines has to. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { StoreError, StoreTakenError } from '../../src/core/errors.ts'
 import { openPostgres, openPostgresReader } from '../../src/store/postgres.ts'
 import type { PostgresOptions } from '../../src/store/postgres.ts'
+import { leaseTime } from '../../src/store/postgres/lease.ts'
 import { steps } from '../../src/store/postgres/schema.ts'
 import type { Store, StoreReader } from '../../src/store/store.ts'
 import { confirmation, newHeld, runRecord, storeContract } from '../contract/store.ts'
@@ -216,6 +218,22 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     await store.snapshot.confirm(chatbot, [confirmation('C')]).catch(() => undefined)
     await store.snapshot.confirm(chatbot, [confirmation('C')])
     await lease.release()
+  })
+
+  it('a run that ended while the database was away keeps nobody out once it is back', async () => {
+    const address = await server.database()
+    const [store, other] = [open(address), open(address)]
+    const lease = await store.lease(chatbot, now)
+    await server.stop()
+    await lease.release()
+    await server.start()
+    const began = performance.now()
+    while (performance.now() - began < leaseTime / 2) {
+      const taken = await other.lease(chatbot, now).catch(() => null)
+      if (taken !== null) return taken.release()
+      await delay(100)
+    }
+    throw new Error('it is still kept')
   })
 
   it('a copy of a database is found out by the first lease, which doubts what the store knows', async () => {

@@ -1,6 +1,9 @@
 /** The queue of runs on PostgreSQL: several of them on one database stand for as many processes. */
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '../../src/core/machine.ts'
 import { openQueue } from '../../src/store/postgres/queue.ts'
 import type { PlannedRun, Queue } from '../../src/store/queue.ts'
@@ -43,8 +46,8 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
   const now = (): number => systemClock.now()
   const run = (name: string, chatbot = name, at = now()): PlannedRun => ({ name, chatbot, at })
 
-  function begin(carryOut: CarryOut, most = 4, lease = lively) {
-    const queue = openQueue(address, log, lease)
+  function begin(carryOut: CarryOut, most = 4, lease = lively, to = address) {
+    const queue = openQueue(to, log, lease)
     const end = new AbortController()
     const one = { queue, end, ended: queue.work(most, carryOut, end.signal) }
     processes.push(one)
@@ -84,6 +87,64 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
     await Promise.all(two.map(({ ended }) => ended))
     expect(done.toSorted()).toEqual(names)
     expect(await two[0].queue.names()).toEqual(new Set(names))
+  })
+
+  it('a database that fails as work begins is worked on once it is well', async () => {
+    const traces = vi.spyOn(console, 'trace')
+    await planner().names()
+    const tasks = 'graphile_worker._private_tasks'
+    await ask(`ALTER TABLE ${tasks} RENAME TO _private_tasks_away`)
+    const failed = async (): Promise<unknown> =>
+      (await ask('SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()'))[0]['xact_rollback']
+    const before = await failed()
+    let isDone = false
+    begin(async () => {
+      isDone = true
+      return null
+    })
+    while ((await failed()) === before) await delay(50)
+    await ask('ALTER TABLE graphile_worker._private_tasks_away RENAME TO _private_tasks')
+    await planned(run('north'))
+    await until(() => isDone)
+    expect(traces).not.toHaveBeenCalled()
+  })
+
+  it('goes on over new connections where the network swallows what is sent over those that are open', async () => {
+    const sockets = new Set<Socket>()
+    let isSwallowing = false
+    const network = createServer((client) => {
+      const database = connect(server.port, '127.0.0.1')
+      const isLost = (): boolean => isSwallowing && sockets.has(client)
+      for (const [from, to] of [
+        [client, database],
+        [database, client],
+      ]) {
+        from.on('data', (bytes) => void (isLost() || to.write(bytes)))
+        from.on('close', () => isLost() || to.destroy())
+        from.on('error', () => undefined)
+      }
+      if (!isSwallowing) sockets.add(client)
+    })
+    await once(network.listen(0, '127.0.0.1'), 'listening')
+    const through = new URL(address)
+    through.port = String((network.address() as { port: number }).port)
+    const done: string[] = []
+    begin(
+      async (name) => {
+        done.push(name)
+        return null
+      },
+      4,
+      lively,
+      through.href,
+    )
+    await planned(run('before'))
+    await until(() => done.length === 1)
+    isSwallowing = true
+    await planned(run('after'))
+    await until(() => done.length === 2)
+    for (const socket of sockets) socket.destroy()
+    network.close()
   })
 
   it('runs of one chatbot never overlap, and those of two do', async () => {

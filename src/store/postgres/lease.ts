@@ -3,7 +3,7 @@
  * Each write checks, in its own transaction, that its lease has not ended, so a worker that slept through its lease writes nothing.
  */
 import { hostname } from 'node:os'
-import { StoreTakenError } from '../../core/errors.ts'
+import { StoreAwayError, StoreTakenError } from '../../core/errors.ts'
 import { systemClock } from '../../core/machine.ts'
 import { endedWithoutAWord } from '../lease.ts'
 import type { Lease } from '../store.ts'
@@ -13,6 +13,9 @@ import { renameStore } from './runs.ts'
 
 /** Milliseconds until a lease ends that is not renewed. It is renewed three times within that. */
 export const leaseTime = 60_000
+
+/** Milliseconds between two tries to give back a lease while the database is away. */
+const releaseAgain = 500
 
 /** What tells a database from a copy of it: its server, the server's timeline, its own number. */
 export const here = `(SELECT concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
@@ -101,10 +104,23 @@ export function createLeases(door: () => Door, time: number) {
       renewing = null
     }
     for (const [feed, of] of chatbots) if (of === chatbot) chatbots.delete(feed)
-    // If the database is away, the lease ends by itself.
-    await door()
-      .run('UPDATE lease SET held = false WHERE chatbot = $1 AND token = $2', [chatbot, token])
-      .catch(() => undefined)
+    if (await isGivenBack(chatbot, token)) return
+    // The end of the run does not wait for the database. If that is not back by then, the lease has ended by itself.
+    void (async () => {
+      const end = systemClock.now() + time
+      do await systemClock.sleep(releaseAgain)
+      while (!(await isGivenBack(chatbot, token)) && systemClock.now() < end)
+    })()
+  }
+
+  /** Gives back a lease. False: the database is away. */
+  async function isGivenBack(chatbot: string, token: number): Promise<boolean> {
+    try {
+      await door().run('UPDATE lease SET held = false WHERE chatbot = $1 AND token = $2', [chatbot, token])
+      return true
+    } catch (error) {
+      return !(error instanceof StoreAwayError)
+    }
   }
 
   return {

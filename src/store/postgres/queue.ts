@@ -207,8 +207,11 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
  * While it is loaded, graphile-worker runs what it takes for its configuration in the working folder and above, up to the user's
  * home, and ends the program if the user has none. So it is loaded as if the program's own folder were both.
  */
-const library = (): typeof Library =>
-  atHomeIn(import.meta.dirname, () => createRequire(import.meta.url)('graphile-worker') as typeof Library)
+function library(): typeof Library {
+  // It prints some faults past the log, which gets them, too.
+  console.trace = () => undefined
+  return atHomeIn(import.meta.dirname, () => createRequire(import.meta.url)('graphile-worker') as typeof Library)
+}
 
 const quarrel = 'the queue of runs has trouble with the database'
 
@@ -233,8 +236,8 @@ async function makeTables(asker: Asker, address: string, log: Log): Promise<void
 }
 
 /**
- * Runs graphile-worker until it ends, as when it could not write down the end of a job. Jobs under way go on, and are ended here.
- * Resolves when it takes no more jobs.
+ * Runs graphile-worker until it ends, as when it could not write down the end of a job, or can look for none. Jobs under way go on,
+ * and are ended here. Resolves when it takes no more jobs.
  */
 async function workUntilTrouble(
   address: string,
@@ -260,6 +263,13 @@ async function workUntilTrouble(
     })
     runner.events.on('pool:gracefulShutdown', () => stopped.resolve())
     const stop = (): void => void runner.stop().catch(() => undefined)
+    // It asks for the numbers of tasks once, and keeps the answer even if that is a fault: no look for jobs would succeed any more.
+    // And it goes on using connections that give no answer, where the network swallows what is sent.
+    let latest: unknown = null
+    runner.events.on('worker:getJob:error', ({ error }) => {
+      if (error === latest || /timeout/i.test(messageOf(error))) stop()
+      latest = error
+    })
     end.addEventListener('abort', stop, { once: true })
     if (end.aborted) stop()
     // Not waited for: connections to a database that is away may take long to end.
