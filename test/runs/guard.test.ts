@@ -392,6 +392,9 @@ describe('facts', () => {
     const built = sales[0].yearBuilt
     const rebuilt = await night(changed(5, (one) => ({ ...one, yearBuilt: one.yearBuilt - 10 }), sales))
     expect(notes(rebuilt)).toContain(`10 years (${built} → ${built - 10} in ${mlsNumber}, …)`)
+    // Not the bedrooms, which come first and are believable.
+    const larger = changed(5, (one) => ({ ...one, bedrooms: one.bedrooms + 1, yearBuilt: one.yearBuilt - 20 }), sales)
+    expect(notes(await night(larger))).toContain(`(${built} → ${built - 20} in ${mlsNumber}, …)`)
   })
 
   test('a kind that is held is held in all of the delivery, also where it is believable', async () => {

@@ -120,7 +120,9 @@ describe("what the chatbot's list lacks", () => {
     world.standIn.seed(chatbot, [{ MLSNumber: 'STRANGER-1' }])
     for (const report of [await night(all), await nights(6, all)]) {
       expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0, hold: 20 } })
-      expect(notes(report)).toContain('They wait for you; now: listing-sync approve north')
+      expect(notes(report)).toMatch(
+        /missing from the chatbot's list, which was read with other keys than before; .*They wait for you; now: listing-sync approve north/,
+      )
     }
     // It may be somebody else's chatbot: what is new waits, too.
     expect(await night([...all, home(99)])).toMatchObject({ result: 'held', counts: { create: 0, hold: 21 } })

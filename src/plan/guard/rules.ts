@@ -259,7 +259,8 @@ const chatbot: Rule = (seen, limits) => {
   const most = isList ? mostMissing : allowed(seen, limits, true)
   if (!isList && editedAgain <= most) return null
   const upTo = `up to ${most} may be (limits.share)`
-  const lacks = `${missing} of ${ours} listings are missing from the chatbot's list`
+  const keys = otherKeys ? ', which was read with other keys than before' : ''
+  const lacks = `${missing} of ${ours} listings are missing from the chatbot's list${keys}`
   const under = `and ${strange} are there under MLSNumbers that this feed never wrote`
   const edited = `${editedAgain} of ${ours} listings were edited on the chatbot again after they had been sent again`
   const list = isRespelled ? `${lacks}, ${under}` : `${lacks}; ${upTo}`

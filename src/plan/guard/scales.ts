@@ -1,4 +1,6 @@
 /** Adds up what the rules measure in a plan whose homes are paired, and tells how each change stands by earlier holds. */
+import type { FieldChange } from '../../core/compare-listings.ts'
+import type { Listing } from '../../core/listing.ts'
 import { valueInWords } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
 import type { Action, Create, Hold, Planned, Update } from '../change.ts'
@@ -168,7 +170,10 @@ export class Scales {
 }
 
 function exampleOf(kind: FactKind, { fields, mlsNumber }: Create | Update): string {
-  const change = fields.find(({ field }) => facts[kind].fields.includes(field))
+  const alone = ({ field }: FieldChange, value: unknown) =>
+    ({ PropertyType: '', [field]: value ?? undefined }) as Partial<Listing> as Listing
+  const its = fields.filter(({ field }) => facts[kind].fields.includes(field))
+  const change = its.find((one) => facts[kind].isBroken(alone(one, one.from), alone(one, one.to))) ?? its.at(0)
   if (change === undefined || Array.isArray(change.from) || Array.isArray(change.to)) return mlsNumber
   const { field, from, to } = change
   return `${valueInWords(field, from)} → ${valueInWords(field, to)} in ${mlsNumber}`
