@@ -38,7 +38,7 @@ export async function reported(
   })
   let report: Report
   try {
-    if (await tools.store.isBehind()) run.notes.push(behind(feed))
+    if (await tools.store.isBehind(feed.chatbot)) run.notes.push(behind(feed))
     if (await tools.store.runs.hadWrongClock(feed.name, startedAt)) run.notes.push(clockNote(mode))
     await work(run)
     report = reportOf(mode, feed, tools, startedAt, run)

@@ -141,12 +141,9 @@ export function createSerial(database: Database.Database, file: string, before: 
   let isUnnoticed = isBehind(database, file, before)
 
   return {
-    /** Whether the store was behind when it was opened. True only once, as a run takes note of it. */
-    takeNotice(): boolean {
-      const isFound = isUnnoticed
-      isUnnoticed = false
-      return isFound
-    },
+    /** Whether the store was behind when it was opened, and no lease has noted that in it. */
+    isUnnoticed: (): boolean => isUnnoticed,
+    noticed: (): void => void (isUnnoticed = false),
     place: (): string => placeOf(statSync(file, { bigint: true })),
     /** Notes how far the store has come in a run under way. Throws `StoreError`. */
     keep: (): void => write(present.get()!, 0n),

@@ -125,7 +125,7 @@ export function storeOn(
   return {
     ...rolesOn(connection, () => serial?.keep(), leases.isHeld),
     ...promised<Pick<Store, 'isBehind' | 'lease' | 'close'>>(connection, {
-      isBehind: () => leases.isBehind(),
+      isBehind: (chatbot) => leases.isBehind(chatbot),
       lease: (chatbot, now) => leases.lease(chatbot, now),
       close() {
         if (!database.open) return

@@ -28,9 +28,9 @@ export interface StoreReader {
   readonly changes: ChangesReader
   /**
    * Whether the store is a copy of another one, was put back from a backup, or lost its last writes. If it is open for writing, a
-   * `Lease` finds it out, and it stays so until that is released.
+   * `Lease` finds it out, and it stays so for its chatbot until it is released. All later leases find what it noted.
    */
-  isBehind(): Promise<boolean>
+  isBehind(chatbot: string): Promise<boolean>
   close(): Promise<void>
 }
 
