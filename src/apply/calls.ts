@@ -92,14 +92,14 @@ const foundBy = ({ kind }: Create | Update): Pick<Confirmation, 'identifier'> =>
 export async function createOne(context: ApplyContext, stored: Sent): Promise<void> {
   const { feed, orders, workspace } = context
   const { change } = stored
-  // The list lacked a listing of this home, but a look-up found it. It stays until the next run, and the home must not be there twice.
+  // The list lacked a listing of this home, but a look-up found it, or was not made. The home must not be there twice.
   if (
     change.kind === 'create' &&
     orders.counts.forget > 0 &&
     change.home !== null &&
     workspace.isStillThere(change.home)
   )
-    return record(context, stored, 'skipped', 'its home is there under the number that it had: the next run decides')
+    return record(context, stored, 'skipped', 'its home may be there under its old number: the next run decides')
   if (change.lookUp || orders.lookUpCreates) {
     const shown = await lookUp(context, stored, 'failed')
     if (shown === null) return

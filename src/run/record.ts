@@ -303,7 +303,7 @@ async function recordDelivery(
   const { written, validators, summary } = delivery
   if (delivery.source !== null && guarded.isAccepted) {
     const left =
-      applied === null || applied.stopped !== null || applied.late
+      applied === null || applied.stopped !== null
         ? 1
         : applied.outcomes.failed + applied.outcomes.unknown + applied.outcomes.skipped
     // Only a walk tells absences: if not all was carried out, another walk is needed.
