@@ -74,8 +74,12 @@ export function newsOf(told: Told, now: Condition, on: readonly EventName[]): { 
       trouble = { kind, since: now.at, at: now.at }
     }
   } else if (now.at >= trouble.at + reminderAfter) {
-    news.push({ event: trouble.kind, is: 'reminder', since: trouble.since })
-    trouble = { ...trouble, at: now.at }
+    // The last run may have failed no more, without being good.
+    const still = now[trouble.kind] ? trouble.kind : now.stale && on.includes('stale') ? 'stale' : null
+    if (still !== null) {
+      news.push({ event: still, is: 'reminder', since: trouble.since })
+      trouble = { ...trouble, kind: still, at: now.at }
+    }
   }
 
   let lately = isQuiet('held') ? (told.lately ?? []) : []
