@@ -80,7 +80,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   // The first version did not note whether a delivery was accepted, but whether it was complete.
   const accepted = column<number | null>(
     database,
-    `SELECT started_at FROM run WHERE feed = ? AND
+    `SELECT started_at FROM run WHERE feed = ? AND (result <> 'failed' OR NOT ?) AND
       coalesce(json_extract(figures, '$.accepted'), result <> 'failed' AND json_extract(figures, '$.delivery.complete'))
     ORDER BY number DESC LIMIT 1`,
   )
@@ -124,7 +124,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       },
       underWay: (feed) => underWay.get(feed) ?? null,
       lastSuccess: (feed) => success.get(feed) ?? null,
-      lastAccepted: (feed) => accepted.get(feed) ?? null,
+      lastAccepted: (feed, succeeded = false) => accepted.get(feed, succeeded ? 1 : 0) ?? null,
       lastVerified(feed) {
         const row = verified.get(feed)
         return row === undefined ? null : { ...(JSON.parse(row.figures) as Omit<Verified, 'at'>), at: row.at }

@@ -323,8 +323,8 @@ export interface RunsReader {
   underWay(feed: string): Promise<RunUnderWay | null>
   /** `finishedAt` of the last run whose result was ok, held or partial; null: this store has seen none. */
   lastSuccess(feed: string): Promise<number | null>
-  /** When the last run began whose delivery was complete and not doubted; null: never. */
-  lastAccepted(feed: string): Promise<number | null>
+  /** When the last run began whose delivery was complete and not doubted; `succeeded`: of those that did not fail. null: never. */
+  lastAccepted(feed: string, succeeded?: boolean): Promise<number | null>
   /** Of the last run after which the chatbot was asked; null: never. */
   lastVerified(feed: string): Promise<Verified | null>
   /** What people were told of the feed, as it was noted; null: nothing. */

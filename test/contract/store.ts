@@ -1474,6 +1474,9 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await runs.recordVerified('north', now + hour, { ...verified, asked: 0 })
         await runs.recordVerified('north', now + day, verified)
         expect(await runs.lastAccepted('north')).toBe(now)
+        const failed = { result: 'failed', startedAt: now + day, figures: '{"accepted":true}' } as const
+        await runs.record(runRecord(failed))
+        expect([await runs.lastAccepted('north'), await runs.lastAccepted('north', true)]).toEqual([now + day, now])
         expect(await runs.lastVerified('north')).toEqual({ ...verified, at: now + 5 })
         expect(await runs.lastVerified('south')).toBeNull()
       })
