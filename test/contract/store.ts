@@ -229,7 +229,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       })
 
       it('is sorted as compareKeys sorts, over all planes of Unicode', async () => {
-        // Well-formed text without U+0000 only: neither a feed nor the service can give other keys.
+        // Well-formed text without U+0000 only: no feed can give other keys.
         const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }).filter((text) => !text.includes('\0'))
         const become = async (some: string[]): Promise<void> => {
           await snapshot.forget(chatbot, await keys(), null)
@@ -248,6 +248,15 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await become(['\u{1F3E0}', '\uFF21', 'a', 'B'])
         // By UTF-16 code units the house would come before the full-width letter.
         expect(await keys()).toEqual(['B', 'a', '\uFF21', '\u{1F3E0}'])
+      })
+
+      it.each(['A\0B', 'A\ud800B'])('finds nothing under a number that only the service can show (%j)', async (key) => {
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        expect((await snapshot.baselines(chatbot, ['A', key])).size).toBeLessThan(2)
+        expect([...(await snapshot.rowsOf(chatbot, ['A', key])).keys()]).toEqual(['A'])
+        expect([...(await snapshot.ids(chatbot, 'north', ['A', key])).keys()]).toEqual(['A'])
+        await snapshot.forget(chatbot, [key], null)
+        expect(await keys()).toEqual(['A'])
       })
 
       it('can be written to while it is walked, over many pages', async () => {
