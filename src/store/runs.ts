@@ -162,8 +162,8 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       recordVerified: (feed, startedAt, verified) => void addVerified.run(JSON.stringify(verified), feed, startedAt),
       recordLost: (feed, at) => void noteLost.run(feed, at),
       noteTold: (feed, text) => void noteTold.run(feed, text),
-      renew() {
-        renameStore(database)
+      renew(name) {
+        if (stamp().store === name) renameStore(database)
         return stamp()
       },
       noteStart: (now) => noteStart.get(now)! - 1,

@@ -354,8 +354,11 @@ export interface Runs extends RunsReader {
   recordLost(feed: string, at: number): Promise<void>
   /** Replaces `told`. */
   noteTold(feed: string, told: string): Promise<void>
-  /** Gives the store a new name: what its old one wrote is another store's from now on. */
-  renew(): Promise<Stamp>
+  /**
+   * Gives a store of this name a new one: what the old one wrote is another store's from now on. If another run has done so
+   * meanwhile, it keeps that.
+   */
+  renew(name: string): Promise<Stamp>
   /** Notes that a daemon starts. Gives how many before it neither stayed up nor ended in order. */
   noteStart(now: number): Promise<number>
   /** Notes that a daemon stayed up, or ends in order: earlier starts no longer count. */

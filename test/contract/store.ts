@@ -1259,9 +1259,10 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await runs.stamp()).toEqual({ store: name, run })
         await lease.release()
         expect(await runs.stamp()).toEqual({ store: name, run: run + 1 })
-        const renewed = await runs.renew()
+        const renewed = await runs.renew(name)
         expect(renewed).toEqual({ store: expect.stringMatching(/^[\da-f]{8}$/), run: run + 1 })
         expect(renewed.store).not.toBe(name)
+        expect(await runs.renew(name)).toEqual(renewed)
         expect(await runs.stamp()).toEqual(renewed)
       })
 

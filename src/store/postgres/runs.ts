@@ -172,9 +172,10 @@ export function createRuns(
       }),
     recordLost: (feed, at) => note(feed, 'lost_at', at),
     noteTold: (feed, told) => note(feed, 'told', told),
-    renew: () =>
+    renew: (name) =>
       door.write(lane, async (asker) => {
-        await renameStore(asker)
+        await asker.run('SELECT 1 FROM meta FOR UPDATE')
+        if ((await stamp(asker)).store === name) await renameStore(asker)
         return stamp(asker)
       }),
     noteStart: (now) =>
