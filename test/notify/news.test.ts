@@ -82,6 +82,27 @@ test('a reminder tells how it is now: runs that fail no more are not said to fai
   ).toEqual(told)
 })
 
+test('what was told while the clock was years ahead keeps nobody from being told now', () => {
+  const years = 40_000
+  const before = [
+    [years, failing],
+    [years + 1, { ...failing, held: ['leaving'] }],
+    [years + 2, well],
+  ] as const
+  expect(heard([...before, [1, failing], [7, failing], [31, failing]]).slice(4)).toEqual([
+    '7: failed new since 7',
+    '31: failed reminder since 7',
+  ])
+  const held = { good: false, held: ['leaving'] }
+  expect(
+    heard([
+      [years, held],
+      [1, held],
+      [26, held],
+    ]),
+  ).toEqual([`${years}: held new since ${years}`, '26: held reminder since 1'])
+})
+
 test('a feed that flaps every half hour is told a few times a day', () => {
   const course = Array.from({ length: 96 }, (_, half) => [half / 2, half % 2 === 0 ? failing : well] as const)
   const news = heard(course)
