@@ -1849,6 +1849,18 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect((await holds.waitingByRule('north', now + 31 * day)).get('leaving')).toBe(2)
       })
 
+      it('is forgotten as more is noted, so that runs that note much do not make it grow', async () => {
+        await changes.note(
+          'north',
+          Array.from({ length: 5 }, (_, at) => ({ ...created, at: now + at })),
+        )
+        const later = { ...created, mlsNumber: 'B', at: now + 91 * day }
+        await changes.note('north', [later, later])
+        expect((await changes.of('A', 10)).map(({ at }) => at)).toEqual([now + 4])
+        await changes.note('north', [])
+        expect(await changes.of('B', 10)).toHaveLength(2)
+      })
+
       it('is forgotten by runs after 90 days', async () => {
         await changes.note('north', [created, { ...created, at: now + 1 }])
         await runs.record(runRecord({ finishedAt: now + 90 * day }))
