@@ -146,8 +146,10 @@ type Roles = Omit<Store, 'isBehind' | 'lease' | 'close'>
 
 /** The roles on a connection. If that takes no write, writing methods reject. `isUnderWay`: whether a run is, on this connection. */
 function rolesOn(connection: Connection, begun: () => void, isUnderWay: () => boolean): Roles {
-  // The roles' statements use it.
-  connection.database.function('unpack', { deterministic: true, directOnly: true }, unpack)
+  // The roles' statements use these. SQLite's own `lower` knows no letters beyond ASCII.
+  const own = { deterministic: true, directOnly: true }
+  connection.database.function('unpack', own, unpack)
+  connection.database.function('lower', own, (text: string | null) => text?.toLowerCase() ?? null)
   return {
     snapshot: createSnapshot(connection),
     ledger: createLedger(connection, begun),
