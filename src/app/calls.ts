@@ -68,11 +68,11 @@ export function createCalls(
         }
         const finished = await run(feed, command, (wired, readers, abandon, begun) =>
           sync(wired, { ...readers, store: app.store(), lists, planned, abandon, begun }, command),
-        ).catch(async (error: unknown) => {
-          if (!(error instanceof UserError)) throw error
-          const unrecorded = (await recordUnopened(begun, error.message)) ? {} : { unrecorded: 'lost' as const }
-          app.tell(feed, { ended: { ...begun, result: 'failed', error: error.message, ...unrecorded } })
-          throw error
+        ).catch(async (thrown: unknown) => {
+          const error = thrown instanceof UserError ? thrown.message : `a defect ended this run: ${messageOf(thrown)}`
+          const unrecorded = (await recordUnended(begun, error)) ? {} : { unrecorded: 'lost' as const }
+          app.tell(feed, { ended: { ...begun, result: 'failed', error, ...unrecorded } })
+          throw thrown
         })
         // What follows a recorded run does not make it fail.
         const settled = await withSettings(app, feed, finished, signal)
@@ -129,8 +129,11 @@ export function createCalls(
     }
   }
 
-  /** Records a run that could not begin, as without room for its scratch file, so that `status` tells of it. Gives whether it could. */
-  async function recordUnopened(begun: Begun, error: string): Promise<boolean> {
+  /**
+   * Records a run that could not begin, as without room for its scratch file, or that a defect ended, so that `status` tells of it.
+   * Gives whether it could.
+   */
+  async function recordUnended(begun: Begun, error: string): Promise<boolean> {
     const end = { finishedAt: clock.now(), result: 'failed', interrupted: false, figures: '{}' } as const
     try {
       await app.store().runs.record({ ...begun, ...end, error })

@@ -15,7 +15,7 @@ export async function lastGood(
   const lastSuccess = await runs.lastSuccess(name)
   if (lastSuccess === null) return null
   if (mapping.delivery === 'full') {
-    const accepted = await runs.lastAccepted(name)
+    const accepted = await runs.lastAccepted(name, true)
     return accepted === null ? null : Math.min(lastSuccess, accepted)
   }
   // Whether a delta is complete cannot be known.

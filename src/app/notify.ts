@@ -98,12 +98,14 @@ export function createNotifier(app: App) {
     try {
       const store = app.store()
       const noted = (await store.runs.told(name)) ?? '{}'
+      // After the loss of a store there may be a hold for each of a million listings, and nobody is told of those.
+      const isAnyWaiting = (await store.holds.waiting(name, now)) > 0
       const memory = own?.isNoted === false ? own.memory : (JSON.parse(noted) as Memory)
       return {
         store,
         run: await store.runs.last(name),
         good: await lastGood(store, { name, mapping }),
-        waiting: (await store.holds.held(name, now)).filter(isWaiting),
+        waiting: isAnyWaiting ? (await store.holds.held(name, now)).filter(isWaiting) : [],
         memory,
         noted,
       }

@@ -22,8 +22,8 @@ export interface Applied {
   stopped: string | null
   /** It stopped because of a signal. */
   interrupted: boolean
-  /** Changes were left for the next run, as their time was over. */
-  late: boolean
+  /** How many changes were left for the next run, as their time was over. */
+  late: number
   /** A Delete was answered with another count than it had keys. */
   miscounts: boolean
   /** What a person should know, as sentences. */
@@ -174,14 +174,16 @@ function tooLate({ runtime, stop }: ApplyContext, until: number): boolean {
 /** Counts the outcomes. A change that was never begun gets the outcome `skipped`. */
 function tally({ workspace, stop, miscounts }: ApplyContext): Omit<Applied, keyof Seen> {
   const outcomes: Applied['outcomes'] = { done: 0, failed: 0, unknown: 0, skipped: 0 }
+  const error = stop.reason ?? (stop.late ? leftForTheNext : null)
+  let late = 0
   const skipped: { seq: number; outcome: { result: OutcomeResult; error: string | null } }[] = []
   for (const { seq, change, outcome } of workspace.changes()) {
     if (change.kind === 'hold') continue
-    const error = stop.reason ?? (stop.late ? leftForTheNext : null)
+    if (outcome === null && error === leftForTheNext) late++
     if (outcome === null) skipped.push({ seq, outcome: { result: 'skipped', error } })
     outcomes[outcome?.result ?? 'skipped']++
     if (skipped.length === 1000) workspace.recordOutcomes(skipped.splice(0))
   }
   workspace.recordOutcomes(skipped)
-  return { outcomes, stopped: stop.reason, interrupted: stop.interrupted, late: stop.late, miscounts }
+  return { outcomes, stopped: stop.reason, interrupted: stop.interrupted, late, miscounts }
 }

@@ -92,14 +92,14 @@ const foundBy = ({ kind }: Create | Update): Pick<Confirmation, 'identifier'> =>
 export async function createOne(context: ApplyContext, stored: Sent): Promise<void> {
   const { feed, orders, workspace } = context
   const { change } = stored
-  // The list lacked a listing of this home, but a look-up found it. It stays until the next run, and the home must not be there twice.
+  // The list lacked a listing of this home, but a look-up found it, or was not made. The home must not be there twice.
   if (
     change.kind === 'create' &&
     orders.counts.forget > 0 &&
     change.home !== null &&
     workspace.isStillThere(change.home)
   )
-    return record(context, stored, 'skipped', 'its home is there under the number that it had: the next run decides')
+    return record(context, stored, 'skipped', 'its home may be there under its old number: the next run decides')
   if (change.lookUp || orders.lookUpCreates) {
     const shown = await lookUp(context, stored, 'failed')
     if (shown === null) return
@@ -166,10 +166,11 @@ async function sendCreate(context: ApplyContext, stored: Sent, sent: Outgoing, u
 }
 
 /**
- * Deletes a batch. If the answer counts fewer deletes than keys, each key is looked up. A refused batch is halved, and the size
- * remembered. `unsettled`: an earlier attempt with these keys got no answer and may still land.
+ * Deletes a batch. If the answer counts fewer deletes than keys, each key is looked up. A refused batch is halved. If both halves are
+ * taken, it was too large, and their size is remembered: if not, it may have been refused for one of its keys. `unsettled`: an
+ * earlier attempt with these keys got no answer and may still land. Gives whether all was taken.
  */
-export async function deleteBatch(context: ApplyContext, batch: Deleted[], unsettled = false): Promise<void> {
+export async function deleteBatch(context: ApplyContext, batch: Deleted[], unsettled = false): Promise<boolean> {
   const { service, feed, store } = context
   const keys = batch.map(({ change }) => change.mlsNumber)
   const mark = marksOf(context, 'delete', batch, unsettled)
@@ -179,27 +180,29 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
     context.miscounts ||= answer.value !== keys.length
     if (answer.value >= keys.length) {
       await Promise.all(batch.map((stored) => deleted(context, stored, unsettled)))
-      return
+      return true
     }
   } catch (error) {
     const failure = asServiceError(error)
-    if (failure.kind !== 'refused') return notDone(context, mark, failure)
+    if (failure.kind !== 'refused') return no(notDone(context, mark, failure))
     unsettled ||= failure.effect === 'unknown'
     // What was perhaps deleted before the refusal keeps its entry in the ledger.
     if (!unsettled) await mark.clear()
     if (batch.length > 1) {
       const half = Math.ceil(batch.length / 2)
+      const isTaken = await deleteBatch(context, batch.slice(0, half), unsettled)
+      if (!(await deleteBatch(context, batch.slice(half), unsettled)) || !isTaken) return false
       if (half < context.deleteBatch) {
         context.deleteBatch = half
         await store.learnt.setNumber(feed.chatbot, 'deleteBatch', half)
       }
-      await deleteBatch(context, batch.slice(0, half), unsettled)
-      return deleteBatch(context, batch.slice(half), unsettled)
+      return true
     }
     const shown = await lookUp(context, batch[0], 'failed')
-    if (shown === null) return
-    if (shown.length === 0) return deleted(context, batch[0], unsettled)
-    return record(context, batch[0], 'failed', failure.message)
+    if (shown === null) return false
+    if (shown.length === 0) await deleted(context, batch[0], unsettled)
+    else record(context, batch[0], 'failed', failure.message)
+    return false
   }
   for (const stored of batch) {
     const { change } = stored
@@ -212,6 +215,7 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
       record(context, stored, 'failed', 'the service counted fewer deletes than keys, and still lists this one')
     }
   }
+  return true
 }
 
 /**

@@ -201,9 +201,10 @@ async function waitOut(app: App, starts: number, signal: AbortSignal, beat: () =
   if (wait === 0) return
   const minutes = wait / 60_000
   log.error({ starts, minutes }, 'the last starts crashed: waiting before the first run')
-  for (const until = clock.now() + wait; clock.now() < until && !signal.aborted;) {
+  // Counted down, as the clock may be set back meanwhile.
+  for (let left = wait; left > 0 && !signal.aborted; left -= beatEvery) {
     beat()
-    await clock.sleep(Math.min(beatEvery, until - clock.now()), signal).catch(() => undefined)
+    await clock.sleep(Math.min(beatEvery, left), signal).catch(() => undefined)
   }
 }
 

@@ -50,8 +50,17 @@ const quiet = 6 * hour
 /** So many kinds of failures are told in that time; a server may put something new into each. */
 const mostKinds = 3
 
+/** What was told, with times of a clock that was ahead set back to now: else nobody would hear anything until then. */
+function toldBy({ trouble, held, last, ...lately }: Told, now: number): Told {
+  const by = <Since extends { since: number; at: number }>(one: Since | null): Since | null =>
+    one && { ...one, since: Math.min(one.since, now), at: Math.min(one.at, now) }
+  const times = Object.entries(last).map(([event, at]) => [event, Math.min(at, now)])
+  return { ...lately, trouble: by(trouble), held: by(held), last: Object.fromEntries(times) }
+}
+
 /** The news, and what counts as told once it is delivered. `on`: the events that this place wants to hear of. */
-export function newsOf(told: Told, now: Condition, on: readonly EventName[]): { news: News[]; told: Told } {
+export function newsOf(before: Told, now: Condition, on: readonly EventName[]): { news: News[]; told: Told } {
+  const told = toldBy(before, now.at)
   const news: News[] = []
   const last = { ...told.last }
   const isQuiet = (event: EventName): boolean => now.at < (last[event] ?? -Infinity) + quiet
@@ -74,8 +83,12 @@ export function newsOf(told: Told, now: Condition, on: readonly EventName[]): { 
       trouble = { kind, since: now.at, at: now.at }
     }
   } else if (now.at >= trouble.at + reminderAfter) {
-    news.push({ event: trouble.kind, is: 'reminder', since: trouble.since })
-    trouble = { ...trouble, at: now.at }
+    // The last run may have failed no more, without being good.
+    const still = now[trouble.kind] ? trouble.kind : now.stale && on.includes('stale') ? 'stale' : null
+    if (still !== null) {
+      news.push({ event: still, is: 'reminder', since: trouble.since })
+      trouble = { ...trouble, kind: still, at: now.at }
+    }
   }
 
   let lately = isQuiet('held') ? (told.lately ?? []) : []

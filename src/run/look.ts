@@ -114,9 +114,9 @@ function isKnown({ cause, action }: Hold): boolean {
 export function isClear({ prepared, applied }: Run, workspace: Workspace): boolean {
   if (prepared === null || applied === null) return false
   const { past, listed, plan, guarded } = prepared
-  const { stopped, interrupted, late, miscounts, outcomes } = applied
+  const { stopped, interrupted, miscounts, outcomes } = applied
   // A list from before the first load shows nothing of what the load created.
-  if (stopped !== null || interrupted || late || miscounts || guarded.isFirstLoad) return false
+  if (stopped !== null || interrupted || miscounts || guarded.isFirstLoad) return false
   if (outcomes.failed + outcomes.unknown + outcomes.skipped + guarded.held + guarded.trips.length > 0) return false
   if (!listed.complete || plan.isDoubtful || plan.others.rival !== null || plan.lostAt !== past.lostAt) return false
   for (const { change } of workspace.changes('hold')) if (!isKnown(change)) return false

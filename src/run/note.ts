@@ -17,7 +17,7 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   const { now } = past.moment
   if (plan.lostAt !== null && (past.isBehind || plan.lostAt !== past.lostAt))
     await store.runs.recordLost(feed.name, plan.lostAt)
-  service.sign(plan.others.isBehind ? await store.runs.renew() : past.stamp)
+  service.sign(plan.others.isBehind ? await store.runs.renew(past.stamp.store) : past.stamp)
   if (plan.others.writers.size > 0) await store.learnt.setWriters(feed.chatbot, feed.name, plan.others.writers)
   // Noted twice: before the absences, and after them with the time. A listing whose absence is noted between may be such a record.
   const { agrees, lastKey } = delivery

@@ -75,7 +75,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
   const lastKeys = await learnt.keys(chatbot, name)
   const isNew = (await runs.lastSuccess(name)) === null
   // A lease notes it likewise: what was done since is unknown, as after the loss of the store.
-  const isBehind = await store.isBehind()
+  const isBehind = await store.isBehind(chatbot)
   const lostAt = isBehind ? now : await runs.lostAt(name)
   const known = await deliveries.last(name)
   // The delivery that a restored store knows need not be the one before this. A lease forgets it for every feed, but a dry run

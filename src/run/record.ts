@@ -38,7 +38,7 @@ export async function reported(
   })
   let report: Report
   try {
-    if (await tools.store.isBehind()) run.notes.push(behind(feed))
+    if (await tools.store.isBehind(feed.chatbot)) run.notes.push(behind(feed))
     if (await tools.store.runs.hadWrongClock(feed.name, startedAt)) run.notes.push(clockNote(mode))
     await work(run)
     report = reportOf(mode, feed, tools, startedAt, run)
@@ -303,7 +303,7 @@ async function recordDelivery(
   const { written, validators, summary } = delivery
   if (delivery.source !== null && guarded.isAccepted) {
     const left =
-      applied === null || applied.stopped !== null || applied.late
+      applied === null || applied.stopped !== null
         ? 1
         : applied.outcomes.failed + applied.outcomes.unknown + applied.outcomes.skipped
     // Only a walk tells absences: if not all was carried out, another walk is needed.

@@ -74,7 +74,7 @@ export function reportOf(
     held: inBrief,
     estimate,
     digest,
-    notes: applied?.late ? [...notes, lateNote(applied.outcomes.skipped)] : notes,
+    notes: applied?.late ? [...notes, lateNote(applied.late)] : notes,
     holds: trips.map((trip) => ({
       rule: trip.name,
       setting: trip.setting && `limits.${trip.setting}`,

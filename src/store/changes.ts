@@ -5,11 +5,13 @@ import type { Home } from '../core/home.ts'
 import { column } from './connection.ts'
 import { inTransactions, promised } from './door.ts'
 import type { Connection, Writes } from './door.ts'
-import type { Changes, ChangesReader, HomeEvent } from './store.ts'
+import type { Changes, ChangesReader, Done, HomeEvent } from './store.ts'
 
 export const keptFor = 90 * 86_400_000
-/** Most rows that one run drops: the rows of a first load of a million homes must not hold up a run. */
+/** Most rows that the end of a run drops: the rows of a first load of a million homes must not hold up a run. */
 export const mostDropped = 20_000
+/** For each row that is noted, so many old ones are dropped at most: a run may note more than its end drops. */
+export const droppedForEach = 2
 /** Most characters of JSON that are kept of one field's change. */
 const mostOfField = 4000
 /** How many of the latest events a search by address looks at. */
@@ -34,6 +36,7 @@ export function createChanges(connection: Connection): Changes {
   )
   const add = database.prepare(`INSERT INTO home_event (feed, key, at, what, result, why, error, home, fields)
     VALUES (@feed, @mlsNumber, @at, @what, @result, @why, @error, @home, @fields)`)
+  const prune = changesPruning(database)
   return {
     ...promised<ChangesReader>(connection, {
       of: (mlsNumber, most) =>
@@ -53,6 +56,7 @@ export function createChanges(connection: Connection): Changes {
             home: home === null ? null : JSON.stringify(home),
             fields: fields.length === 0 ? null : JSON.stringify(fields.map(asFarAsKept)),
           })
+        prune(latestOf(events), droppedForEach * events.length)
       },
     }),
   }
@@ -63,9 +67,11 @@ export function asFarAsKept({ field, from, to }: FieldChange): FieldChange {
   return JSON.stringify([from, to]).length > mostOfField ? { field, from: null, to: null } : { field, from, to }
 }
 
-/** Drops what is older than 90 days. Called once a run. */
-export function changesPruning(database: Database.Database): (now: number) => void {
+export const latestOf = (events: readonly Done[]): number => Math.max(...events.map(({ at }) => at))
+
+/** Drops what is older than 90 days, so many rows at most. */
+export function changesPruning(database: Database.Database): (now: number, most?: number) => void {
   const prune = database.prepare(`DELETE FROM home_event WHERE number IN
-    (SELECT number FROM home_event WHERE at < ? ORDER BY at LIMIT ${mostDropped})`)
-  return (now) => void prune.run(now - keptFor)
+    (SELECT number FROM home_event WHERE at < ? ORDER BY at LIMIT ?)`)
+  return (now, most = mostDropped) => void prune.run(now - keptFor, most)
 }

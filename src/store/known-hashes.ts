@@ -1,5 +1,9 @@
 import type { KnownHashes } from './store.ts'
 
+interface HashTable extends KnownHashes {
+  add(rows: readonly KnownRow[]): void
+}
+
 /** A hash with the id of a snapshot row. `parts`: how many rows must have the hash for a record with it to be known. */
 export type KnownRow = [hash: string, parts: number, id: number, ...more: string[]]
 
@@ -13,9 +17,9 @@ const tooMany = 255
 /**
  * Hashes of a feed's snapshot in flat arrays, 19 bytes a listing. To ask SQLite for each of a million records would cost more than
  * all else that an unchanged feed needs. 64 bits of each hash are kept. What is compared lies side by side, as each jump in memory
- * makes the processor wait.
+ * makes the processor wait. Rows beyond `count`, as others may write while they are read, are left out: they are looked at each time.
  */
-export function knownHashes(count: number, pages: Iterable<readonly KnownRow[]>): KnownHashes {
+export function knownHashes(count: number): HashTable {
   const slots = Math.ceil(Math.max(8, count * 1.45))
   const table = new Uint32Array(slots * width)
   /** For each slot, how many rows must have its hash. */
@@ -38,19 +42,21 @@ export function knownHashes(count: number, pages: Iterable<readonly KnownRow[]>)
   const firstSlot = (): number => Math.floor((low * slots) / 2 ** 32)
   const after = (slot: number): number => (slot + 1 === slots ? 0 : slot + 1)
 
-  for (const page of pages)
-    for (const [hash, parts, id] of page) {
-      mix(hash)
-      let slot = firstSlot()
-      while (table[slot * width + 2] !== 0) slot = after(slot)
-      const at = slot * width
-      table[at] = low
-      table[at + 1] = high
-      table[at + 2] = id
-      needed[slot] = Math.min(parts, tooMany)
-    }
-
+  let left = count
   return {
+    add(rows) {
+      for (const [hash, parts, id] of rows) {
+        if (left-- <= 0) return
+        mix(hash)
+        let slot = firstSlot()
+        while (table[slot * width + 2] !== 0) slot = after(slot)
+        const at = slot * width
+        table[at] = low
+        table[at + 1] = high
+        table[at + 2] = id
+        needed[slot] = Math.min(parts, tooMany)
+      }
+    },
     find(hash) {
       mix(hash)
       let found: number[] | null = null

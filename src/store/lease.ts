@@ -51,25 +51,27 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
 
   const goOn = database.prepare<[string | null]>('UPDATE meta SET serial = serial + 1, place = coalesce(?, place)')
   const doubt = database.prepare<[number]>('UPDATE feed SET lost_at = ?, last_key = NULL')
-  /** A lease found the store behind, and is not released yet. */
-  let isBehind = false
+  /** The chatbot whose lease found the store behind, and is not released yet. */
+  let behind: string | null = null
 
-  const noteLease = database.transaction((chatbot: string, now: number, isFirst: boolean): number => {
-    // While this process has the lock, every other lease on record is of a process that died.
-    if (isFirst) {
-      forgetDead.run()
-      buryRuns()
-    }
-    goOn.run(serial?.place() ?? null)
-    if (isBehind) {
-      // What was done since is unknown, as after a loss, and so is the last delivery. Another program may go on under the old name.
-      doubt.run(now)
-      renameStore(database)
-    }
-    const token = nextToken.get()!
-    note.run({ chatbot, token, holder, now })
-    return token
-  })
+  const noteLease = database.transaction(
+    (chatbot: string, now: number, isFirst: boolean, isBehind: boolean): number => {
+      // While this process has the lock, every other lease on record is of a process that died.
+      if (isFirst) {
+        forgetDead.run()
+        buryRuns()
+      }
+      goOn.run(serial?.place() ?? null)
+      if (isBehind) {
+        // What was done since is unknown, as after a loss, and so is the last delivery. Another program may go on under the old name.
+        doubt.run(now)
+        renameStore(database)
+      }
+      const token = nextToken.get()!
+      note.run({ chatbot, token, holder, now })
+      return token
+    },
+  )
 
   function holderInWords(): string {
     const row = latest.get()
@@ -78,7 +80,6 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
   }
 
   function unlock(): void {
-    isBehind = false
     // Folds the log back into the file now that the run is over, unless a reader is in the way.
     database.pragma('busy_timeout = 0')
     try {
@@ -95,6 +96,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
   function release(chatbot: string, token: number): void {
     if (held.get(chatbot) !== token) return
     held.delete(chatbot)
+    if (behind === chatbot) behind = null
     try {
       noteRelease.run(chatbot, token)
     } finally {
@@ -132,11 +134,13 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
         throw error
       }
       try {
-        if (isFirst) isBehind = serial?.takeNotice() ?? false
-        const token = noteLease.immediate(chatbot, now, isFirst)
+        const isBehind = isFirst && (serial?.isUnnoticed() ?? false)
+        const token = noteLease.immediate(chatbot, now, isFirst, isBehind)
+        serial?.noticed()
         serial?.keep()
         if (isFirst) writeFileInRuns(database, true)
         held.set(chatbot, token)
+        if (isBehind) behind = chatbot
         const released = promised<Pick<Lease, 'release'>>(connection, { release: () => release(chatbot, token) })
         return { token, isBehind, ...released }
       } catch (error) {
@@ -144,7 +148,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
         throw error
       }
     },
-    isBehind: () => isBehind,
+    isBehind: (chatbot: string): boolean => behind === chatbot,
     isHeld: () => held.size > 0,
     releaseAll(): void {
       for (const [chatbot, token] of held) release(chatbot, token)

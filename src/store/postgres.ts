@@ -57,7 +57,7 @@ export function openPostgres(address: string, options: PostgresOptions = {}): St
   })
   return {
     ...rolesOn(door, leases),
-    isBehind: async () => leases.isBehind(),
+    isBehind: async (chatbot) => leases.isBehind(chatbot),
     lease: (chatbot, now) => leases.lease(chatbot, now),
     async close() {
       try {

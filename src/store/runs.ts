@@ -80,7 +80,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   // The first version did not note whether a delivery was accepted, but whether it was complete.
   const accepted = column<number | null>(
     database,
-    `SELECT started_at FROM run WHERE feed = ? AND
+    `SELECT started_at FROM run WHERE feed = ? AND (result <> 'failed' OR NOT ?) AND
       coalesce(json_extract(figures, '$.accepted'), result <> 'failed' AND json_extract(figures, '$.delivery.complete'))
     ORDER BY number DESC LIMIT 1`,
   )
@@ -124,7 +124,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       },
       underWay: (feed) => underWay.get(feed) ?? null,
       lastSuccess: (feed) => success.get(feed) ?? null,
-      lastAccepted: (feed) => accepted.get(feed) ?? null,
+      lastAccepted: (feed, succeeded = false) => accepted.get(feed, succeeded ? 1 : 0) ?? null,
       lastVerified(feed) {
         const row = verified.get(feed)
         return row === undefined ? null : { ...(JSON.parse(row.figures) as Omit<Verified, 'at'>), at: row.at }
@@ -162,8 +162,8 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       recordVerified: (feed, startedAt, verified) => void addVerified.run(JSON.stringify(verified), feed, startedAt),
       recordLost: (feed, at) => void noteLost.run(feed, at),
       noteTold: (feed, text) => void noteTold.run(feed, text),
-      renew() {
-        renameStore(database)
+      renew(name) {
+        if (stamp().store === name) renameStore(database)
         return stamp()
       },
       noteStart: (now) => noteStart.get(now)! - 1,

@@ -141,17 +141,14 @@ export function createSerial(database: Database.Database, file: string, before: 
   let isUnnoticed = isBehind(database, file, before)
 
   return {
-    /** Whether the store was behind when it was opened. True only once, as a run takes note of it. */
-    takeNotice(): boolean {
-      const isFound = isUnnoticed
-      isUnnoticed = false
-      return isFound
-    },
     /** Whether somebody has written over the file since this program opened it: between two runs no program writes to it. */
     isOverwritten(): boolean {
       const note = isUnnoticed ? null : noteBeside(file)
       return note !== null && note.written !== 0n && note.written !== timeOf(file)
     },
+    /** Whether the store was behind when it was opened, and no lease has noted that in it. */
+    isUnnoticed: (): boolean => isUnnoticed,
+    noticed: (): void => void (isUnnoticed = false),
     place: (): string => placeOf(statSync(file, { bigint: true })),
     /** Notes how far the store has come in a run under way. Throws `StoreError`. */
     keep: (): void => write(present.get()!, 0n),

@@ -12,7 +12,7 @@ import { parsed, rowColumns, settled } from './listing-row.ts'
 import type { Payload } from './listing-row.ts'
 import { knownHashes } from './known-hashes.ts'
 import type { KnownRow } from './known-hashes.ts'
-import type { Snapshot, SnapshotReader } from './store.ts'
+import type { KnownHashes, Snapshot, SnapshotReader } from './store.ts'
 
 /** While an earlier attempt may still land, that the old state is shown does not mean that the write was ignored. */
 const isStillSuspect = '(@ignored AND coalesce(suspect_until, 0) > @at)'
@@ -155,11 +155,11 @@ export function createSnapshot(connection: Connection): Snapshot {
       isEmpty: (chatbot, feed) => anyRow.get(chatbot, feed) === undefined,
       knownRecords: database.transaction((...of: [string, string, string]) => {
         const pages = knownPages(([raw, parts, id]) => known.all(...of, raw, parts, id))
-        return knownHashes(countKnown.get(...of)!, pages)
+        return hashesOf(countKnown.get(...of)!, pages)
       }),
       knownItems: database.transaction((...of: [string, string]) => {
         const pages = knownPages(([, , , key]) => baselinesOf.all(...of, key))
-        return knownHashes(countAsBefore.get(...of)!, pages)
+        return hashesOf(countAsBefore.get(...of)!, pages)
       }),
       recall: (ids) =>
         byKey(ids, (id) => {
@@ -235,6 +235,12 @@ function* knownPages(page: (last: KnownRow) => KnownRow[]): Generator<KnownRow[]
     yield rows
     last = rows.length < knownPage ? undefined : rows.at(-1)
   }
+}
+
+function hashesOf(count: number, pages: Iterable<readonly KnownRow[]>): KnownHashes {
+  const known = knownHashes(count)
+  for (const page of pages) known.add(page)
+  return known
 }
 
 /** What `find` gives for each key, without keys for which it gives nothing. */

@@ -124,7 +124,7 @@ export function storeOn(
   return {
     ...rolesOn(connection, () => serial?.keep(), leases.isHeld),
     ...promised<Pick<Store, 'isBehind' | 'lease' | 'close'>>(connection, {
-      isBehind: () => leases.isBehind(),
+      isBehind: (chatbot) => leases.isBehind(chatbot),
       lease: (chatbot, now) => leases.lease(chatbot, now),
       close() {
         if (!database.open) return
@@ -145,8 +145,10 @@ type Roles = Omit<Store, 'isBehind' | 'lease' | 'close'>
 
 /** The roles on a connection. If that takes no write, writing methods reject. `isUnderWay`: whether a run is, on this connection. */
 function rolesOn(connection: Connection, begun: () => void, isUnderWay: () => boolean): Roles {
-  // The roles' statements use it.
-  connection.database.function('unpack', { deterministic: true, directOnly: true }, unpack)
+  // The roles' statements use these. SQLite's own `lower` knows no letters beyond ASCII.
+  const own = { deterministic: true, directOnly: true }
+  connection.database.function('unpack', own, unpack)
+  connection.database.function('lower', own, (text: string | null) => text?.toLowerCase() ?? null)
   return {
     snapshot: createSnapshot(connection),
     ledger: createLedger(connection, begun),

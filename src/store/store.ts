@@ -28,9 +28,9 @@ export interface StoreReader {
   readonly changes: ChangesReader
   /**
    * Whether the store is a copy of another one, was put back from a backup, or lost its last writes. If it is open for writing, a
-   * `Lease` finds it out, and it stays so until that is released.
+   * `Lease` finds it out, and it stays so for its chatbot until it is released. All later leases find what it noted.
    */
-  isBehind(): Promise<boolean>
+  isBehind(chatbot: string): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -323,8 +323,8 @@ export interface RunsReader {
   underWay(feed: string): Promise<RunUnderWay | null>
   /** `finishedAt` of the last run whose result was ok, held or partial; null: this store has seen none. */
   lastSuccess(feed: string): Promise<number | null>
-  /** When the last run began whose delivery was complete and not doubted; null: never. */
-  lastAccepted(feed: string): Promise<number | null>
+  /** When the last run began whose delivery was complete and not doubted; `succeeded`: of those that did not fail. null: never. */
+  lastAccepted(feed: string, succeeded?: boolean): Promise<number | null>
   /** Of the last run after which the chatbot was asked; null: never. */
   lastVerified(feed: string): Promise<Verified | null>
   /** What people were told of the feed, as it was noted; null: nothing. */
@@ -354,8 +354,11 @@ export interface Runs extends RunsReader {
   recordLost(feed: string, at: number): Promise<void>
   /** Replaces `told`. */
   noteTold(feed: string, told: string): Promise<void>
-  /** Gives the store a new name: what its old one wrote is another store's from now on. */
-  renew(): Promise<Stamp>
+  /**
+   * Gives a store of this name a new one: what the old one wrote is another store's from now on. If another run has done so
+   * meanwhile, it keeps that.
+   */
+  renew(name: string): Promise<Stamp>
   /** Notes that a daemon starts. Gives how many before it neither stayed up nor ended in order. */
   noteStart(now: number): Promise<number>
   /** Notes that a daemon stayed up, or ends in order: earlier starts no longer count. */

@@ -117,7 +117,7 @@ export function createPlan(
       rewrite.run(change.kind, JSON.stringify(change), JSON.stringify(weighed), seq)
   })
   const stillThere = database.prepare(
-    "SELECT 1 FROM change WHERE home = ? AND kind = 'forget' AND result <> 'done' LIMIT 1",
+    "SELECT 1 FROM change WHERE home = ? AND kind = 'forget' AND result IS NOT 'done' LIMIT 1",
   )
   const notThereYet = database.prepare(
     `SELECT 1 FROM change AS gone JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair > 0

@@ -116,7 +116,7 @@ export interface Workspace {
     which: 'all' | 'remembered' | 'paired',
     turn: (action: Action, beside: Beside) => Pick<Stored, 'change' | 'weighed'> | null,
   ): void
-  /** Whether a forget of this home was not carried out, as the service has the listing after all, or nobody could ask. */
+  /** Whether a forget of this home was not carried out, as the service has the listing after all, or nobody could ask yet. */
   isStillThere(home: string): boolean
   /** Whether a delete is paired with a create that has failed, or is not known to be done. */
   isNotThereYet(seq: number): boolean

@@ -229,7 +229,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       })
 
       it('is sorted as compareKeys sorts, over all planes of Unicode', async () => {
-        // Well-formed text without U+0000 only: neither a feed nor the service can give other keys.
+        // Well-formed text without U+0000 only: no feed can give other keys.
         const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }).filter((text) => !text.includes('\0'))
         const become = async (some: string[]): Promise<void> => {
           await snapshot.forget(chatbot, await keys(), null)
@@ -248,6 +248,15 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await become(['\u{1F3E0}', '\uFF21', 'a', 'B'])
         // By UTF-16 code units the house would come before the full-width letter.
         expect(await keys()).toEqual(['B', 'a', '\uFF21', '\u{1F3E0}'])
+      })
+
+      it.each(['A\0B', 'A\ud800B'])('finds nothing under a number that only the service can show (%j)', async (key) => {
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        expect((await snapshot.baselines(chatbot, ['A', key])).size).toBeLessThan(2)
+        expect([...(await snapshot.rowsOf(chatbot, ['A', key])).keys()]).toEqual(['A'])
+        expect([...(await snapshot.ids(chatbot, 'north', ['A', key])).keys()]).toEqual(['A'])
+        await snapshot.forget(chatbot, [key], null)
+        expect(await keys()).toEqual(['A'])
       })
 
       it('can be written to while it is walked, over many pages', async () => {
@@ -1250,9 +1259,10 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await runs.stamp()).toEqual({ store: name, run })
         await lease.release()
         expect(await runs.stamp()).toEqual({ store: name, run: run + 1 })
-        const renewed = await runs.renew()
+        const renewed = await runs.renew(name)
         expect(renewed).toEqual({ store: expect.stringMatching(/^[\da-f]{8}$/), run: run + 1 })
         expect(renewed.store).not.toBe(name)
+        expect(await runs.renew(name)).toEqual(renewed)
         expect(await runs.stamp()).toEqual(renewed)
       })
 
@@ -1474,6 +1484,9 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await runs.recordVerified('north', now + hour, { ...verified, asked: 0 })
         await runs.recordVerified('north', now + day, verified)
         expect(await runs.lastAccepted('north')).toBe(now)
+        const failed = { result: 'failed', startedAt: now + day, figures: '{"accepted":true}' } as const
+        await runs.record(runRecord(failed))
+        expect([await runs.lastAccepted('north'), await runs.lastAccepted('north', true)]).toEqual([now + day, now])
         expect(await runs.lastVerified('north')).toEqual({ ...verified, at: now + 5 })
         expect(await runs.lastVerified('south')).toBeNull()
       })
@@ -1834,6 +1847,18 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await holds.clocks('north', now)).toEqual(new Map())
         expect(await holds.waitingByRule('north', now)).toEqual(new Map())
         expect((await holds.waitingByRule('north', now + 31 * day)).get('leaving')).toBe(2)
+      })
+
+      it('is forgotten as more is noted, so that runs that note much do not make it grow', async () => {
+        await changes.note(
+          'north',
+          Array.from({ length: 5 }, (_, at) => ({ ...created, at: now + at })),
+        )
+        const later = { ...created, mlsNumber: 'B', at: now + 91 * day }
+        await changes.note('north', [later, later])
+        expect((await changes.of('A', 10)).map(({ at }) => at)).toEqual([now + 4])
+        await changes.note('north', [])
+        expect(await changes.of('B', 10)).toHaveLength(2)
       })
 
       it('is forgotten by runs after 90 days', async () => {

@@ -122,6 +122,20 @@ test('after three starts that ended without a word it waits, alive, before it ca
   expect(await starts()).toBe(0)
 })
 
+test('a clock that is set back while it waits makes it wait no longer', async () => {
+  await begin({ schedule: '*/10 * * * *' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  const clock = new ManualClock('2026-11-21T12:01:00Z')
+  const killed = openStore(store())
+  for (let times = 0; times < 3; times++) await killed.runs.noteStart(clock.now())
+  await killed.close()
+  void start(clock)
+  await until(() => said('the last starts crashed: waiting before the first run').length > 0)
+  clock.jump(-365 * 24 * 60 * minute)
+  await tick(clock, 70_000)
+  expect(world.listings()).toHaveLength(3)
+})
+
 test('told to stop while it waits it ends at once, and what was begun by a person does not count', async () => {
   await begin({ schedule: '*/10 * * * *' })
   world.deliver(zillowFeed(homes(1, 3)))

@@ -57,6 +57,52 @@ test('a run that is neither good nor failed ends no trouble', () => {
   ).toEqual(['1: failed new since 1', '3: recovered new since 1'])
 })
 
+test('a reminder tells how it is now: runs that fail no more are not said to fail', () => {
+  const incomplete = { ...well, good: false }
+  const course = [
+    [1, failing],
+    [2, incomplete],
+    [26, incomplete],
+  ] as const
+  expect(heard([...course, [27, { ...incomplete, stale: true }], [28, well]])).toEqual([
+    '1: failed new since 1',
+    '27: stale reminder since 1',
+    '28: recovered new since 1',
+  ])
+  expect(heard([...course, [27, failing]])).toEqual(['1: failed new since 1', '27: failed reminder since 1'])
+  const stale = { ...incomplete, stale: true }
+  // Only a look from time to time knows that a feed is stale; the end of a run does not.
+  const told = ['1: stale new since 1', '26: stale reminder since 1']
+  expect(
+    heard([
+      [1, stale],
+      [25, failing],
+      [26, { ...failing, stale: true }],
+    ]),
+  ).toEqual(told)
+})
+
+test('what was told while the clock was years ahead keeps nobody from being told now', () => {
+  const years = 40_000
+  const before = [
+    [years, failing],
+    [years + 1, { ...failing, held: ['leaving'] }],
+    [years + 2, well],
+  ] as const
+  expect(heard([...before, [1, failing], [7, failing], [31, failing]]).slice(4)).toEqual([
+    '7: failed new since 7',
+    '31: failed reminder since 7',
+  ])
+  const held = { good: false, held: ['leaving'] }
+  expect(
+    heard([
+      [years, held],
+      [1, held],
+      [26, held],
+    ]),
+  ).toEqual([`${years}: held new since ${years}`, '26: held reminder since 1'])
+})
+
 test('a feed that flaps every half hour is told a few times a day', () => {
   const course = Array.from({ length: 96 }, (_, half) => [half / 2, half % 2 === 0 ? failing : well] as const)
   const news = heard(course)

@@ -1,5 +1,6 @@
 /** A service so slow that a run would take hours (docs/faults.md, F126): it ends in time, and no kind of change starves. */
 import { afterEach, expect, test } from 'vitest'
+import { leftForTheNext } from '../../src/apply/apply.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
@@ -65,4 +66,24 @@ test('a run that has time enough is not cut, and a backfill never is', async () 
   world.configure({ north: { ...loose, deadline: '2s' } }, slow)
   world.deliver(zillowFeed([...after, ...homes(61, 80)]))
   expect(await world.run('backfill')).toMatchObject({ result: 'ok', applied: { outcomes: { done: 20, skipped: 0 } } })
+})
+
+test('a home is not made anew while nobody has asked whether it is there; the note counts what the time was over for', async () => {
+  world = await RunWorld.start({ feeds: { north: loose } })
+  const all = homes(1, 20)
+  const renumbered = all.map((one, index) => (index < 6 ? { ...one, mlsNumber: `NEW-${one.mlsNumber}` } : one))
+  world.deliver(zillowFeed(all))
+  await world.run()
+  await world.run()
+  world.clock.advance(2 * 86_400_000)
+  world.configure({ north: { ...loose, deadline: '6s' } }, slow)
+  world.deliver(zillowFeed(renumbered))
+  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'hide', shown: 14 } })
+  const report = await world.run()
+  expect(report).toMatchObject({ counts: { create: 6, forget: 6 }, applied: { outcomes: { done: 0, skipped: 12 } } })
+  expect(world.numbers()).toEqual(all.map((one) => one.mlsNumber))
+  const left = report.changes.filter(({ outcome }) => outcome?.error === leftForTheNext)
+  expect(left.length).toBeGreaterThan(0)
+  expect(left.length).toBeLessThan(12)
+  expect(report.notes.join()).toContain(`${left.length} changes are left for the next run`)
 })

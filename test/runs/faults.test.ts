@@ -438,6 +438,19 @@ describe('deletes', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', estimate: { calls: 2 }, applied: { calls: { delete: 2 } } })
     await right(all.slice(12))
   })
+
+  test('a batch that is refused for one of its keys teaches no size', async () => {
+    world.standIn.changeProfile({ deleteWithoutMatch: 'refuse-all' })
+    world.deliver(zillowFeed(all))
+    await world.run()
+    world.deliver(zillowFeed(all.slice(8)))
+    const fault = { kind: 'reset', when: 'after-carrying-out' } as const
+    world.standIn.addFault({ operations: ['Delete'], times: 1, fault })
+    expect(await world.run()).toMatchObject({ result: 'ok', applied: { outcomes: { done: 8 } } })
+    world.deliver(zillowFeed(all.slice(14)))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 6 }, applied: { calls: { delete: 1 } } })
+    await right(all.slice(14))
+  })
 })
 
 describe('the list', () => {

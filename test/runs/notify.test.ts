@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { App } from '../../src/app/app.ts'
 import { openApp } from '../../src/app/open.ts'
 import { UserError } from '../../src/core/errors.ts'
@@ -57,6 +57,18 @@ const address = (path: string): string => `http://127.0.0.1:${(receiver.address(
 const configure = (notify: object[], more: object = {}): void =>
   world.configure({ north: {} }, {}, './store.db', { notify, ...more })
 const titles = (): unknown[] => arrived.map(({ body }) => body['title'])
+
+test('holds of which nobody is told, as after the loss of a store, are not read', async () => {
+  world.deliver(zillowFeed(homes(1, 12)))
+  await world.run()
+  world.loseStore()
+  world.deliver(zillowFeed(homes(1, 20)))
+  const app = openApp(world.context, { logLevel: 'error' })
+  const read = vi.spyOn(app.store().holds, 'held')
+  expect((await world.run('sync', 'north', app)).counts).toMatchObject({ create: 0, hold: 8 })
+  await app.close()
+  expect(read).not.toHaveBeenCalled()
+})
 
 test('a feed that fails, goes on failing and recovers', async () => {
   await world.run()

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { shortHash } from '../../src/core/hash.ts'
-import { knownHashes } from '../../src/store/known-hashes.ts'
+import { knownHashes as hashTable } from '../../src/store/known-hashes.ts'
 import type { KnownRow } from '../../src/store/known-hashes.ts'
+import type { KnownHashes } from '../../src/store/store.ts'
+
+function knownHashes(count: number, pages: readonly (readonly KnownRow[])[]): KnownHashes {
+  const known = hashTable(count)
+  for (const page of pages) known.add(page)
+  return known
+}
 
 const rowsOf = (hash: string, parts: number, rows: number, from: number): KnownRow[] =>
   Array.from({ length: rows }, (_, at) => [hash, parts, from + at])
@@ -26,6 +33,12 @@ test.each([
     isKnown ? several.map(([, , id]) => id) : [],
   )
   expect(known.find(shortHash('other'))).toEqual([1000])
+})
+
+test('rows beyond those that were counted are left out', () => {
+  const rows = Array.from({ length: 40 }, (_, at): KnownRow => [shortHash(`record ${at}`), 1, at + 1])
+  const known = knownHashes(20, [rows.slice(0, 15), rows.slice(15)])
+  expect(rows.map(([hash]) => known.find(hash).length)).toEqual(rows.map((_, at) => (at < 20 ? 1 : 0)))
 })
 
 test('it gives its memory back as it ends, and finds nothing from then on', () => {

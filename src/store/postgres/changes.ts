@@ -1,7 +1,7 @@
 /** What was done about each home, on PostgreSQL: `home_event`, the latest 90 days of it. */
 import type { FieldChange } from '../../core/compare-listings.ts'
 import type { Home } from '../../core/home.ts'
-import { asFarAsKept, keptFor, mostDropped, searched } from '../changes.ts'
+import { asFarAsKept, droppedForEach, keptFor, latestOf, mostDropped, searched } from '../changes.ts'
 import type { Changes, HomeEvent } from '../store.ts'
 import { distinct, jsonOf } from './door.ts'
 import type { Asker, Door } from './door.ts'
@@ -51,14 +51,15 @@ export function createChanges(door: Door): Changes {
               home text, fields text)`,
             [feed, jsonOf(group)],
           )
+        if (events.length > 0) await pruneChanges(asker, latestOf(events), droppedForEach * events.length)
       }),
   }
 }
 
-/** Drops what is older than 90 days. Called once a run. */
-export async function pruneChanges(asker: Asker, now: number): Promise<void> {
+/** Drops what is older than 90 days, so many rows at most. */
+export async function pruneChanges(asker: Asker, now: number, most = mostDropped): Promise<void> {
   await asker.run(
-    `DELETE FROM home_event WHERE number IN (SELECT number FROM home_event WHERE at < $1 ORDER BY at LIMIT ${mostDropped})`,
-    [now - keptFor],
+    'DELETE FROM home_event WHERE number IN (SELECT number FROM home_event WHERE at < $1 ORDER BY at LIMIT $2)',
+    [now - keptFor, most],
   )
 }

@@ -200,8 +200,11 @@ function asker(client: Pool | PoolClient): Asker {
   }
 }
 
-const storable = (value: Value): Value =>
-  typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
+function storable<One extends Value>(value: One): One
+function storable(value: Value): Value {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
+  return Array.isArray(value) ? value.map(storable) : value
+}
 
 /** How often a transaction is tried that collides with another one. */
 const attempts = 5
@@ -233,9 +236,7 @@ function isCollision(error: unknown): boolean {
 
 /** JSON that PostgreSQL can read. Rows become one parameter for `json_to_recordset`, so that a batch of any size is one statement. */
 export function jsonOf(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'string' ? String(storable(part)).toWellFormed() : part,
-  )
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? storable(part).toWellFormed() : part))
 }
 
 /** The found values in the order of the keys. */

@@ -152,7 +152,7 @@ export function createLeases(door: () => Door, time: number) {
     begun: (feed: string, chatbot: string): void => void (held.has(chatbot) && chatbots.set(feed, chatbot)),
     chatbotOf: (feed: string): string | undefined => chatbots.get(feed),
     isHeld: (): boolean => held.size > 0,
-    isBehind: (): boolean => behind.size > 0,
+    isBehind: (chatbot: string): boolean => behind.has(chatbot),
     /** Whether the store is a copy and no lease has noticed it yet. A standby can't tell, and is read as it is. */
     isCopy: async (): Promise<boolean> =>
       (await door().get(

@@ -64,13 +64,13 @@ export function createRuns(
         [feed],
       )) ?? null,
     lastSuccess: (feed) => of(feed, 'last_success'),
-    lastAccepted: async (feed) =>
+    lastAccepted: async (feed, succeeded = false) =>
       (
         await door.get<{ at: number }>(
-          `SELECT started_at AS at FROM run WHERE feed = $1 AND coalesce(figures::json ->> 'accepted' IN ('true', '1'),
+          `SELECT started_at AS at FROM run WHERE feed = $1 AND (result <> 'failed' OR NOT $2) AND coalesce(figures::json ->> 'accepted' IN ('true', '1'),
             result <> 'failed' AND figures::json #>> '{delivery,complete}' = 'true')
           ORDER BY number DESC LIMIT 1`,
-          [feed],
+          [feed, succeeded],
         )
       )?.at ?? null,
     async lastVerified(feed) {
@@ -172,9 +172,10 @@ export function createRuns(
       }),
     recordLost: (feed, at) => note(feed, 'lost_at', at),
     noteTold: (feed, told) => note(feed, 'told', told),
-    renew: () =>
+    renew: (name) =>
       door.write(lane, async (asker) => {
-        await renameStore(asker)
+        await asker.run('SELECT 1 FROM meta FOR UPDATE')
+        if ((await stamp(asker)).store === name) await renameStore(asker)
         return stamp(asker)
       }),
     noteStart: (now) =>

@@ -28,17 +28,25 @@ export function lookedFor(listing: Listing): { address: string | null; offer: st
 }
 
 export function createSnapshot(door: Door): Snapshot {
-  const parsedUnder = 'FROM listing WHERE chatbot = $1 AND feed = $2 AND mapping = $3 AND owned AND raw IS NOT NULL'
-  /** Of all rows of a query, which takes the last key and a number of rows after its values. */
-  async function hashesOf(sql: string, values: string[]): Promise<KnownHashes> {
-    const known: KnownRow[] = []
+  /** Of all rows that `which` selects of a feed; it takes the values from $5 on. */
+  async function hashesOf(
+    columns: string,
+    which: string,
+    chatbot: string,
+    feed: string,
+    ...values: string[]
+  ): Promise<KnownHashes> {
+    const rows = `FROM listing WHERE chatbot = $1 AND feed = $2 AND owned AND key > $3 AND ${which}`
+    const sql = `SELECT key, id, ${columns} ${rows} ORDER BY key LIMIT $4`
+    const asked = (after: string, most: number): (string | number)[] => [chatbot, feed, after, most, ...values]
+    const count = await door.get<{ rows: number }>(`SELECT count(*) AS rows ${rows} LIMIT $4`, asked('', 1))
+    const known = knownHashes(count!.rows)
     const pages = walk(
-      (after, most) =>
-        door.all<{ key: string; hash: string; parts: number; id: number }>(sql, [...values, after, most]),
+      (after, most) => door.all<{ key: string; hash: string; parts: number; id: number }>(sql, asked(after, most)),
       20_000,
     )
-    for await (const page of pages) for (const { hash, parts, id } of page) known.push([hash, parts, id])
-    return knownHashes(known.length, [known])
+    for await (const page of pages) known.add(page.map(({ hash, parts, id }): KnownRow => [hash, parts, id]))
+    return known
   }
   return {
     rows: (chatbot) =>
@@ -90,16 +98,13 @@ export function createSnapshot(door: Door): Snapshot {
     isEmpty: async (chatbot, feed) =>
       (await door.get('SELECT 1 FROM listing WHERE chatbot = $1 AND feed = $2 LIMIT 1', [chatbot, feed])) === undefined,
     knownRecords: (chatbot, feed, mapping) =>
-      hashesOf(`SELECT key, raw AS hash, parts, id ${parsedUnder} AND key > $4 ORDER BY key LIMIT $5`, [
-        chatbot,
-        feed,
-        mapping,
-      ]),
+      hashesOf('raw AS hash, parts', 'raw IS NOT NULL AND mapping = $5', chatbot, feed, mapping),
     knownItems: (chatbot, feed) =>
       hashesOf(
-        `SELECT key, baseline AS hash, 1 AS parts, id FROM listing WHERE chatbot = $1 AND feed = $2 AND owned AND NOT ignored
-        AND flight IS NULL AND baseline IS NOT NULL AND key > $3 ORDER BY key LIMIT $4`,
-        [chatbot, feed],
+        'baseline AS hash, 1 AS parts',
+        'baseline IS NOT NULL AND NOT ignored AND flight IS NULL',
+        chatbot,
+        feed,
       ),
     async recall(ids) {
       const found = await door.all<Payload & { id: number }>(
