@@ -144,7 +144,9 @@ export function createSerial(database: Database.Database, file: string, before: 
     /** Whether somebody has written over the file since this program opened it: between two runs no program writes to it. */
     isOverwritten(): boolean {
       const note = isUnnoticed ? null : noteBeside(file)
-      return note !== null && note.written !== 0n && note.written !== timeOf(file)
+      // The note may still be that of a store which was lost.
+      if (note === null || note.lineage !== present.get()?.lineage) return false
+      return note.written !== 0n && note.written !== timeOf(file)
     },
     /** Whether the store was behind when it was opened, and no lease has noted that in it. */
     isUnnoticed: (): boolean => isUnnoticed,
