@@ -253,6 +253,7 @@ class Watched {
   #latest: FeedConfig
   /** Runs due since the last good one. */
   #dueSinceGood = 0
+  #isStale = false
 
   constructor(app: App, feed: FeedConfig) {
     this.#app = app
@@ -268,6 +269,7 @@ class Watched {
     try {
       const good = await this.#lastGood()
       if (good !== null) this.#dueSinceGood = this.times.count(good, this.#app.runtime.clock.now(), staleAfter)
+      this.#isStale = this.#dueSinceGood >= staleAfter
     } catch (error) {
       if (!(error instanceof StoreAwayError)) throw error
       this.#app.runtime.log.error({ feed: this.name, problem: error.message }, 'could not look into the store')
@@ -288,26 +290,30 @@ class Watched {
 
   async isDue(from: number, to: number): Promise<boolean> {
     if (!this.times.within(from, to)) return false
+    // A run that has not ended by the time of the next one hangs, or waits for its turn.
+    await this.#judge(to)
     // If the machine slept, or its clock was set, several may be due: one run makes up for them.
-    if (++this.#dueSinceGood === staleAfter) await this.#sayStale(to)
+    this.#dueSinceGood++
     return true
   }
 
   /** Counts the due runs anew from the store, as other processes may have carried some out. Warns if there are too many. */
   async weigh(now: number): Promise<void> {
-    const before = this.#dueSinceGood
+    const { runs } = this.#app.store()
     const good = await this.#lastGood()
+    // The end of a run under way tells whether it is good.
+    const underWay = this.#isStale || (await runs.underWay(this.name)) === null ? 0 : 1
     const due =
       good === null
-        ? (await this.#app.store().runs.latest(this.name, staleAfter)).length
-        : this.times.count(good, now, staleAfter)
+        ? (await runs.latest(this.name, staleAfter)).length
+        : this.times.count(good, now, staleAfter + 1) - underWay
     if (due < staleAfter) this.#sayFresh()
     this.#dueSinceGood = due
-    if (before < staleAfter && due >= staleAfter) await this.#sayStale(now)
+    await this.#judge(now)
   }
 
   remind(): void {
-    this.#app.tell(this.#feed(), { isStale: this.#dueSinceGood >= staleAfter })
+    this.#app.tell(this.#feed(), { isStale: this.#isStale })
   }
 
   /** One run. Its result is logged, and the daemon goes on. Gives whether the run came to its end, even if told to stop. */
@@ -345,6 +351,7 @@ class Watched {
       const said = error instanceof UserError ? runFailed : 'run failed with a defect'
       log.error({ feed: this.name, error: messageOf(error) }, said)
     }
+    if (!signal.aborted) await this.#judge(this.#app.runtime.clock.now())
     return isThrough
   }
 
@@ -393,11 +400,14 @@ class Watched {
     return lastGood(this.#app.store(), this.#feed())
   }
 
-  async #sayStale(now: number): Promise<void> {
+  /** Says once that the feed is stale, if it is. */
+  async #judge(now: number): Promise<void> {
+    if (this.#isStale || this.#dueSinceGood < staleAfter) return
     const good = await this.#fromStore(() => this.#lastGood())
     // A run by hand may have succeeded.
     if (good !== null) this.#dueSinceGood = this.times.count(good, now, staleAfter)
-    if (this.#dueSinceGood < staleAfter) return
+    if (this.#isStale || this.#dueSinceGood < staleAfter) return
+    this.#isStale = true
     this.remind()
     const since = good === null ? 'never' : new Date(good).toISOString()
     const facts = { feed: this.name, lastGood: since }
@@ -408,9 +418,9 @@ class Watched {
   }
 
   #sayFresh(): void {
-    if (this.#dueSinceGood >= staleAfter)
-      this.#app.runtime.log.info({ feed: this.name }, 'the feed is up to date again')
+    if (this.#isStale) this.#app.runtime.log.info({ feed: this.name }, 'the feed is up to date again')
     this.#dueSinceGood = 0
+    this.#isStale = false
   }
 }
 

@@ -53,6 +53,8 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
   const doubt = database.prepare<[number]>('UPDATE feed SET lost_at = ?, last_key = NULL')
   /** The chatbot whose lease found the store behind, and is not released yet. */
   let behind: string | null = null
+  /** Whether another file was found in the place of this one: for good, as the next program that opens that notes its time. */
+  let isReplaced = false
 
   const noteLease = database.transaction(
     (chatbot: string, now: number, isFirst: boolean, isBehind: boolean): number => {
@@ -115,7 +117,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
         if (lock === null) throw new StoreTakenError(`${file}: ${holderInWords()}; wait for it to end, or stop it`)
       }
       try {
-        if (isFirst && serial?.isOverwritten()) {
+        if (isFirst && (isReplaced ||= serial?.isOverwritten() ?? false)) {
           // SQLite has pages of the earlier file in memory, which would damage this one.
           database.pragma('query_only = ON')
           throw storeError(file, replaced)
@@ -125,26 +127,21 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
             file,
             'a newer version of the program has brought it up to date while it was open; start that one in place of this',
           )
-      } catch (error) {
-        // Nothing of this program is written to such a store, as the end of a lease would.
-        if (isFirst) {
-          lock?.release()
-          lock = null
-        }
-        throw error
-      }
-      try {
         const isBehind = isFirst && (serial?.isUnnoticed() ?? false)
         const token = noteLease.immediate(chatbot, now, isFirst, isBehind)
-        serial?.noticed()
         serial?.keep()
+        serial?.noticed()
         if (isFirst) writeFileInRuns(database, true)
         held.set(chatbot, token)
         if (isBehind) behind = chatbot
         const released = promised<Pick<Lease, 'release'>>(connection, { release: () => release(chatbot, token) })
         return { token, isBehind, ...released }
       } catch (error) {
-        if (isFirst) unlock()
+        // The file is left as it is, unlike at the end of a lease: it would have another time than the note beside it says.
+        if (isFirst) {
+          lock?.release()
+          lock = null
+        }
         throw error
       }
     },

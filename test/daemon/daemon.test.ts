@@ -25,8 +25,13 @@ afterEach(async () => {
   await world.end()
 })
 
-async function begin(feed: object, service: object = {}, keys: object = {}): Promise<void> {
-  world = await RunWorld.start({ standIn: { keys }, feeds: { north: feed }, service })
+async function begin(
+  feed: object,
+  service: object = {},
+  keys: object = {},
+  delay?: () => Promise<void>,
+): Promise<void> {
+  world = await RunWorld.start({ standIn: { keys, ...(delay && { delay }) }, feeds: { north: feed }, service })
   stop = new AbortController()
   logged = []
 }
@@ -199,6 +204,31 @@ test('says once that no run is good, whether they fail or hold everything, and w
   world.deliver(zillowFeed(homes(1, 20)))
   await tick(clock)
   expect(said('the feed is up to date again')).toHaveLength(1)
+})
+
+test('is not stale if the third run is good, and is told so at the time of the fourth if the third hangs', async () => {
+  const answer = Promise.withResolvers<void>()
+  await begin({ schedule: '* * * * *' }, { timeout: '1h' }, {}, () => answer.promise)
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  world.deliver(zillowFeed(homes(1, 20)))
+  void start(clock)
+  await until(() => runs() === 1)
+  const fail = async (): Promise<void> => {
+    rmSync(join(world.folder, 'north.xml'))
+    for (const _tick of [1, 2]) await tick(clock)
+    world.deliver(zillowFeed(homes(1, 20)))
+  }
+  await fail()
+  await tick(clock)
+  expect(stale()).toEqual([])
+  await fail()
+  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
+  await clock.pass(minute)
+  expect(stale()).toEqual([])
+  await clock.pass(minute)
+  await until(() => stale().length === 1)
+  answer.resolve()
+  await until(() => said('the feed is up to date again').length === 1)
 })
 
 test('a machine that slept for hours runs once, and is not stale for that', async () => {

@@ -1,6 +1,6 @@
 /** Leases of one process. */
 import Database from 'better-sqlite3'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/store/sqlite.ts'
@@ -27,4 +27,41 @@ test('that a store is a copy is not forgotten if the lease that finds it out can
   await first.release()
   expect(await copy.isBehind('SN-1')).toBe(false)
   await copy.close()
+})
+
+test('a lease whose note beside the store can not be written leaves the store as it was, and the next one is given', async () => {
+  const folder = freshFolder()
+  const [file, copied] = [join(folder, 'store.db'), join(folder, 'copy.db')]
+  const first = openStore(file)
+  await (await first.lease('SN-1', now)).release()
+  await first.close()
+  copyFileSync(file, copied)
+  copyFileSync(`${file}.serial`, `${copied}.serial`)
+  for (const path of [file, copied]) {
+    const store = openStore(path)
+    renameSync(`${path}.serial`, `${path}.moved`)
+    symlinkSync(`${path}.moved`, `${path}.serial`)
+    await expect(store.lease('SN-1', now)).rejects.toThrow('cannot be written')
+    rmSync(`${path}.serial`)
+    renameSync(`${path}.moved`, `${path}.serial`)
+    const lease = await store.lease('SN-1', now)
+    expect(lease.isBehind).toBe(path === copied)
+    await lease.release()
+    await store.close()
+  }
+})
+
+test('a process whose store was copied over stays refused once another one goes on from the copy', async () => {
+  const file = join(freshFolder(), 'store.db')
+  const store = openStore(file)
+  await (await store.lease('SN-1', now)).release()
+  writeFileSync(file, readFileSync(file))
+  utimesSync(file, 1, 1)
+  const refused = 'replaced while it was open; start the program again'
+  await expect(store.lease('SN-1', now)).rejects.toThrow(refused)
+  const next = openStore(file)
+  await (await next.lease('SN-1', now)).release()
+  await next.close()
+  await expect(store.lease('SN-1', now)).rejects.toThrow(refused)
+  await store.close()
 })
