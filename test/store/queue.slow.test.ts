@@ -134,7 +134,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
         done.push(name)
         return null
       },
-      4,
+      3,
       lively,
       through.href,
     )

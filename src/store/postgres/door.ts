@@ -52,14 +52,15 @@ const patience = { connect: 10_000, statement: 120_000, lock: 30_000, idleInTran
 /** Most writes in one commit. */
 const mostInGroup = 200
 
-/** Connections to the database of an address. A connection that is cut while idle is replaced when it is needed. */
+/** Connections to the database of an address. A connection that is cut while idle is replaced when it is needed. `longest`: milliseconds of a statement. */
 export async function openPool(
   address: string,
   {
     most = connections,
     mayIdle = patience.idleInTransaction,
     readOnly = false,
-  }: Partial<Pick<DoorOptions, 'most' | 'mayIdle' | 'readOnly'>> = {},
+    longest = patience.statement,
+  }: Partial<Pick<DoorOptions, 'most' | 'mayIdle' | 'readOnly'> & { longest: number }> = {},
 ): Promise<Pool> {
   const { Pool, types } = await import('pg')
   const made = new Pool({
@@ -68,9 +69,9 @@ export async function openPool(
     connectionTimeoutMillis: patience.connect,
     keepAlive: true,
     application_name: 'listing-sync',
-    statement_timeout: patience.statement,
+    statement_timeout: longest,
     lock_timeout: patience.lock,
-    query_timeout: patience.statement + 5000,
+    query_timeout: longest + 5000,
     idle_in_transaction_session_timeout: mayIdle,
     ...(readOnly && { options: '-c default_transaction_read_only=on' }),
     // Read as numbers: times, ids and counts are below 2^53.

@@ -26,6 +26,8 @@ const pollInterval = 2000
 const rest = 5000
 /** Connections of the workers: one listens, the others take jobs and give them back. */
 const connections = 4
+/** Milliseconds that a statement of theirs may take. Usual are a few. */
+const longest = 10_000
 /** If a run ended more processes in a row than this, it waits longer and longer before the next one takes it. */
 const freeDeaths = 3
 
@@ -247,7 +249,7 @@ async function workUntilTrouble(
   end: AbortSignal,
 ): Promise<void> {
   const { run } = library()
-  const pgPool = await openPool(address, { most: connections })
+  const pgPool = await openPool(address, { most: connections, longest })
   const stopped = Promise.withResolvers<void>()
   try {
     const runner = await run({
