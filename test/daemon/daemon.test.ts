@@ -105,13 +105,19 @@ test('a clock that is set back a little makes no run twice; one that is set back
   expect([runs(), logged.filter(({ msg }) => msg.startsWith('run skipped')).length]).toEqual([3, 0])
 })
 
-test('after three starts that ended without a word it waits, alive, before it calls anybody', async () => {
+/** With so many starts on record that ended without a word. */
+async function afterStarts(times: number): Promise<ManualClock> {
   await begin({ schedule: '*/10 * * * *' })
   world.deliver(zillowFeed(homes(1, 3)))
   const clock = new ManualClock('2026-11-21T12:01:00Z')
   const killed = openStore(store())
-  for (let times = 0; times < 3; times++) await killed.runs.noteStart(clock.now())
+  for (let n = 0; n < times; n++) await killed.runs.noteStart(clock.now())
   await killed.close()
+  return clock
+}
+
+test('after three starts that ended without a word it waits, alive, before it calls anybody', async () => {
+  const clock = await afterStarts(3)
   void start(clock)
   const waits = () => said('the last starts crashed: waiting before the first run')
   await until(() => waits().length > 0)
@@ -128,12 +134,7 @@ test('after three starts that ended without a word it waits, alive, before it ca
 })
 
 test('a clock that is set back while it waits makes it wait no longer', async () => {
-  await begin({ schedule: '*/10 * * * *' })
-  world.deliver(zillowFeed(homes(1, 3)))
-  const clock = new ManualClock('2026-11-21T12:01:00Z')
-  const killed = openStore(store())
-  for (let times = 0; times < 3; times++) await killed.runs.noteStart(clock.now())
-  await killed.close()
+  const clock = await afterStarts(3)
   void start(clock)
   await until(() => said('the last starts crashed: waiting before the first run').length > 0)
   clock.jump(-365 * 24 * 60 * minute)
@@ -142,12 +143,7 @@ test('a clock that is set back while it waits makes it wait no longer', async ()
 })
 
 test('told to stop while it waits it ends at once, and what was begun by a person does not count', async () => {
-  await begin({ schedule: '*/10 * * * *' })
-  world.deliver(zillowFeed(homes(1, 3)))
-  const clock = new ManualClock('2026-11-21T12:01:00Z')
-  const killed = openStore(store())
-  for (let times = 0; times < 9; times++) await killed.runs.noteStart(clock.now())
-  await killed.close()
+  const clock = await afterStarts(9)
   const daemon = start(clock)
   await clock.pass(10_000)
   expect(logged.map(({ minutes }) => minutes)).toContain(30)
