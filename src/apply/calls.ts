@@ -190,13 +190,14 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
     if (!unsettled) await mark.clear()
     if (batch.length > 1) {
       const half = Math.ceil(batch.length / 2)
-      const isTaken = await deleteBatch(context, batch.slice(0, half), unsettled)
-      if (!(await deleteBatch(context, batch.slice(half), unsettled)) || !isTaken) return false
-      if (half < context.deleteBatch) {
+      let isTaken = true
+      for (const part of [batch.slice(0, half), batch.slice(half)])
+        if (!(await deleteBatch(context, part, unsettled))) isTaken = false
+      if (isTaken && half < context.deleteBatch) {
         context.deleteBatch = half
         await store.learnt.setNumber(feed.chatbot, 'deleteBatch', half)
       }
-      return true
+      return isTaken
     }
     const shown = await lookUp(context, batch[0], 'failed')
     if (shown === null) return false

@@ -65,37 +65,33 @@ function pagesOf(app: App, meter: ReturnType<typeof createMeter>, settings: () =
       : context.text('the daemon has given no sign of life for a minute\n', 503),
   )
 
-  const inTurn: Ways['inTurn'] = async (context, work, line) =>
-    (await turn(work, line)) ?? context.text('too many ask at once; come again\n', 503, { 'Retry-After': '2' })
+  const takingTurns =
+    (line: 'urgent' | 'other'): Ways['inTurn'] =>
+    async (context, work) =>
+      (await turn(work, line)) ?? context.text('too many ask at once; come again\n', 503, { 'Retry-After': '2' })
+  const [inTurn, inFront] = [takingTurns('other'), takingTurns('urgent')]
 
   pages.get('/readyz', async (context) => {
     // No feed's name is told to those who may not read pages.
     const isTrusted = await door.isTrusted(context)
-    return inTurn(
-      context,
-      async () => {
-        const reasons = await readinessOf(app, app.store(), app.config.feeds)
-        const ready = reasons.length === 0
-        const told = isTrusted ? { ready, reasons } : { ready }
-        return context.body(
-          app.doors.answer(told, (clean) => escapeUnseen(JSON.stringify(clean))),
-          ready ? 200 : 503,
-          {
-            'Content-Type': 'application/json',
-          },
-        )
-      },
-      'urgent',
-    )
+    return inFront(context, async () => {
+      const reasons = await readinessOf(app, app.store(), app.config.feeds)
+      const ready = reasons.length === 0
+      const told = isTrusted ? { ready, reasons } : { ready }
+      return context.body(
+        app.doors.answer(told, (clean) => escapeUnseen(JSON.stringify(clean))),
+        ready ? 200 : 503,
+        {
+          'Content-Type': 'application/json',
+        },
+      )
+    })
   })
   pages.get('/metrics', door.guard, (context) =>
-    inTurn(
-      context,
-      async () =>
-        context.body((await app.metrics()) + (await meter.text()), 200, {
-          'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
-        }),
-      'urgent',
+    inFront(context, async () =>
+      context.body((await app.metrics()) + (await meter.text()), 200, {
+        'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
+      }),
     ),
   )
   addForms(app, pages, door, settings, { inTurn, shown })
@@ -119,7 +115,7 @@ function pagesOf(app: App, meter: ReturnType<typeof createMeter>, settings: () =
 
 /** How pages are answered. */
 interface Ways {
-  inTurn: (context: Context, work: () => Promise<Response>, line?: 'urgent') => Promise<Response>
+  inTurn: (context: Context, work: () => Promise<Response>) => Promise<Response>
   shown: <T>(
     context: Context<Entry>,
     title: string,

@@ -377,6 +377,12 @@ describe('an update that matches nothing', () => {
   })
 })
 
+/** The next Delete is carried out, and its answer is lost. */
+function loseDelete(): void {
+  const fault = { kind: 'reset', when: 'after-carrying-out' } as const
+  world.standIn.addFault({ operations: ['Delete'], times: 1, fault })
+}
+
 describe('deletes', () => {
   const all = homes(1, 20)
 
@@ -407,8 +413,7 @@ describe('deletes', () => {
     world.deliver(zillowFeed(all))
     await world.run()
     world.deliver(zillowFeed(all.slice(6)))
-    const fault = { kind: 'reset', when: 'after-carrying-out' } as const
-    world.standIn.addFault({ operations: ['Delete'], times: 1, fault })
+    loseDelete()
     expect(await world.run()).toMatchObject({ result: 'ok', applied: { outcomes: { done: 6 }, calls: { delete: 2 } } })
     await right(all.slice(6))
   })
@@ -420,8 +425,7 @@ describe('deletes', () => {
       world.deliver(zillowFeed(all))
       await world.run()
       world.deliver(zillowFeed(all.slice(6)))
-      const fault = { kind: 'reset', when: 'after-carrying-out' } as const
-      world.standIn.addFault({ operations: ['Delete'], times: 1, fault })
+      loseDelete()
       expect(await world.run()).toMatchObject({ result: 'ok', applied: { outcomes: { done: 6 } } })
       await right(all.slice(6))
     },
@@ -444,8 +448,7 @@ describe('deletes', () => {
     world.deliver(zillowFeed(all))
     await world.run()
     world.deliver(zillowFeed(all.slice(8)))
-    const fault = { kind: 'reset', when: 'after-carrying-out' } as const
-    world.standIn.addFault({ operations: ['Delete'], times: 1, fault })
+    loseDelete()
     expect(await world.run()).toMatchObject({ result: 'ok', applied: { outcomes: { done: 8 } } })
     world.deliver(zillowFeed(all.slice(14)))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 6 }, applied: { calls: { delete: 1 } } })

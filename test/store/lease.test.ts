@@ -8,13 +8,19 @@ import { freshFolder } from './folder.ts'
 
 const now = Date.UTC(2026, 10, 21, 13)
 
-test('that a store is a copy is not forgotten if the lease that finds it out can not be noted', async () => {
+/** A store that a run has used, and a copy of its file. */
+async function storeAndCopy(): Promise<[file: string, copied: string]> {
   const folder = freshFolder()
   const [file, copied] = [join(folder, 'store.db'), join(folder, 'copy.db')]
   const store = openStore(file)
   await (await store.lease('SN-1', now)).release()
   await store.close()
   copyFileSync(file, copied)
+  return [file, copied]
+}
+
+test('that a store is a copy is not forgotten if the lease that finds it out can not be noted', async () => {
+  const [, copied] = await storeAndCopy()
   const copy = openStore(copied)
   const beside = new Database(copied)
   beside.exec("CREATE TRIGGER full BEFORE INSERT ON lease BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
@@ -30,12 +36,7 @@ test('that a store is a copy is not forgotten if the lease that finds it out can
 })
 
 test('a lease whose note beside the store can not be written leaves the store as it was, and the next one is given', async () => {
-  const folder = freshFolder()
-  const [file, copied] = [join(folder, 'store.db'), join(folder, 'copy.db')]
-  const first = openStore(file)
-  await (await first.lease('SN-1', now)).release()
-  await first.close()
-  copyFileSync(file, copied)
+  const [file, copied] = await storeAndCopy()
   copyFileSync(`${file}.serial`, `${copied}.serial`)
   for (const path of [file, copied]) {
     const store = openStore(path)

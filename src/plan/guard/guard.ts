@@ -63,7 +63,7 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   const isAsked = about.some(({ trip, isHolding }) => isHolding && askingRules.has(trip.name))
   const byRule = about.filter(({ is, isHolding }) => isHolding || (isAsked && is === 'confirmed'))
   const before = remembered.holds.flatMap(({ part }) => (hasPart(action, part) ? { part, ...standing(part) } : []))
-  // A hold with the feed's clock waits for it, or a person, even if no rule trips any more. Renumbered homes need no time: both halves go.
+  // With the feed's clock it waits for that, or a person, even if no rule trips any more. Of a renumbered home both halves go.
   const isWaiting = ({ part, is, record }: (typeof before)[number]): boolean => {
     if (is !== 'waiting' || policy.healed.has(part)) return false
     const hasClock = record.clock !== null && record.ends !== 'listed again'

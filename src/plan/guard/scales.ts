@@ -169,6 +169,7 @@ export class Scales {
   }
 }
 
+/** A value that is beyond belief by itself, if there is one: a place is so by two. */
 function exampleOf(kind: FactKind, { fields, mlsNumber }: Create | Update): string {
   const alone = ({ field }: FieldChange, value: unknown) =>
     ({ PropertyType: '', [field]: value ?? undefined }) as Partial<Listing> as Listing

@@ -52,7 +52,10 @@ const patience = { connect: 10_000, statement: 120_000, lock: 30_000, idleInTran
 /** Most writes in one commit. */
 const mostInGroup = 200
 
-/** Connections to the database of an address. A connection that is cut while idle is replaced when it is needed. `longest`: milliseconds of a statement. */
+/**
+ * Connections to the database of an address. A connection that is cut while idle is replaced when it is needed. `longest`:
+ * milliseconds that a statement may take.
+ */
 export async function openPool(
   address: string,
   {
