@@ -4,7 +4,7 @@ import type { Report, ReportedChange } from '../../src/report/report.ts'
 import type { Disk } from './disk.ts'
 import { feedKeys, listingOf, otherSpelling, toursAt } from './feed.ts'
 import type { Delivery, Entry, Said } from './feed.ts'
-import { GuardModel, allowed, believedAfter, isIn, rareAfter, tellsOfClock } from './guard-model.ts'
+import { GuardModel, allowed, isIn, rareAfter, tellsOfClock } from './guard-model.ts'
 import { feeOf, judged, ownerOf } from './service.ts'
 import { walks } from './service-mishaps.ts'
 import type { Judged, ModelService, Row, Witness, WriteCall } from './service.ts'
@@ -77,6 +77,8 @@ export class Checker implements Witness {
   writes = 0
   /** Whether deletes in 24 hours are counted at all. */
   countsDeletes = true
+  /** After so long what every delivery says is believed: `limits.confirm`, less the slack of a run by the clock. */
+  believedAfter = 72 * hour - 5 * minute
   #swarm!: Swarm
   #startedAt = 0
   /** The same by the machine's clock, as all that the program itself can know. */
@@ -501,7 +503,7 @@ export class Checker implements Witness {
     this.#letGo.delete(`${feed} ${key}`)
     // What was sent before the store was lost, or by another program, is in no ledger of this one.
     if (at <= this.#lostAt || call.program !== this.place) return
-    const isBelieved = (this.#goneSince.get(`${feed} ${key}`) ?? clock) <= clock - believedAfter
+    const isBelieved = (this.#goneSince.get(`${feed} ${key}`) ?? clock) <= clock - this.believedAfter
     const isFree = isBelieved || known.approved.has(`delete ${key}`)
     const isRenumbered = known.delivery.holds.has(otherSpelling(key))
     this.#deleted.push({ feed, key, at, clock, begun: known.begun, isRenumbered, isFree })
@@ -585,7 +587,7 @@ export class Checker implements Witness {
   #judgeDelete(key: string): void {
     const { holds, unreadable, saidGone, whole, isUnframed } = this.delivery
     // What a person let go, or every delivery lacked for long enough, goes though this one is empty.
-    const isBelieved = (this.#goneSince.get(`${this.feed} ${key}`) ?? Infinity) <= this.#time.clock - believedAfter
+    const isBelieved = (this.#goneSince.get(`${this.feed} ${key}`) ?? Infinity) <= this.#time.clock - this.believedAfter
     const isApproved = this.approved.has(`delete ${key}`)
     const isLetGo = this.delivery.records === 0 ? isBelieved || isApproved : isApproved && unreadable.has(key)
     const cameBack = unreadable.has(key) && this.disk.cameKeylessAfter(this.feed, key)
@@ -637,6 +639,7 @@ export class Checker implements Witness {
         report,
         delivery: this.delivery,
         startedAt: clockAtStart,
+        believedAfter: this.believedAfter,
         approved: this.approved,
         sizes: this.#sizesWith(
           this.#ours,
@@ -650,12 +653,12 @@ export class Checker implements Witness {
         isFirstLoad: this.#isFirstLoad,
         isRare: this.#isRare,
       })
+    const isBelieved = !report.holds.some(({ rule }) => rule === 'older' || rule === 'unrecognisable')
     const isComplete = this.delivery.whole || (this.delivery.isDelta === true && this.delivery.records >= 0)
     if (isComplete && report.error === null && report.command !== 'diff') {
       const { done = 0, unknown = 0, skipped = 0 } = report.applied?.outcomes ?? {}
       if (unknown + skipped <= Math.max(2, done)) this.#wholeAt.set(this.feed, clockAtStart)
-      const asks = report.holds.some(({ rule }) => rule === 'older' || rule === 'unrecognisable')
-      if (!asks && report.applied?.outcomes.skipped === 0 && delivery.listings > 0) this.#loaded.add(this.feed)
+      if (isBelieved && report.applied?.outcomes.skipped === 0 && delivery.listings > 0) this.#loaded.add(this.feed)
     }
     // Only what a whole run was told ends what was said before.
     const isTold = this.delivery.whole || (this.delivery.isDelta === true && delivery.complete)
@@ -697,7 +700,7 @@ export class Checker implements Witness {
     }
     // A run that is not whole ends no hold: an approval of what the feed no longer wants stays. A delete wants nothing else.
     const isWhole = this.delivery.whole && report.remote.complete && report.command === 'sync'
-    if (report.digest !== '' && report.command !== 'diff') this.#noteHeld(changes, isWhole)
+    if (report.digest !== '' && report.command !== 'diff') this.#noteHeld(changes, isWhole && isBelieved)
     const lacksOurs = changes.some(({ kind, cause }) => kind === 'create' && cause === 'gone-from-service')
     const stillApproved = this.disk.approved(this.feed, this.#time.clock)
     // Where the disk was full, what is approved of an update that the feed wants otherwise by now could not be ended.
@@ -738,15 +741,18 @@ export class Checker implements Witness {
     }
   }
 
-  /** A whole run says which deletes are held; any other adds to them. An approval ends where the listing is there again. */
-  #noteHeld(changes: readonly ReportedChange[], isWhole: boolean): void {
+  /**
+   * A whole run that is believed says which deletes are held, and an approval ends where the listing is there again; any
+   * other run adds to them.
+   */
+  #noteHeld(changes: readonly ReportedChange[], isTold: boolean): void {
     const isOfFeed = (key: string): boolean => key.startsWith(`${this.feed} `)
-    if (isWhole) for (const key of this.#held) if (isOfFeed(key)) this.#held.delete(key)
+    if (isTold) for (const key of this.#held) if (isOfFeed(key)) this.#held.delete(key)
     for (const { kind, cause, held, mlsNumber } of changes) {
       const canBeApproved = cause === 'guard' || cause === 'unreadable'
       if (kind === 'hold' && held === 'delete' && canBeApproved) this.#held.add(`${this.feed} ${mlsNumber}`)
     }
-    if (!isWhole) return
+    if (!isTold) return
     for (const key of this.delivery.holds) if (isIn(this.delivery, key)) this.#letGo.delete(`${this.feed} ${key}`)
   }
 

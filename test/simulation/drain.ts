@@ -1,14 +1,15 @@
 /**
  * Feeds that go wrong in size: histories of deliveries that shrink, flap, come back, are renumbered, cut, emptied,
- * filtered, or a stranger's, many a day over days. Nothing else fails, so every loss is the plan's own doing. A model
- * counts what the service really lost and knows nothing of ledger, guard or store.
+ * filtered, or a stranger's, many a day over days. Nothing else fails, so every loss is the plan's own doing, and nothing
+ * that is held goes without a person (`confirm: never`). A model counts what the service really lost and knows nothing of
+ * ledger, guard or store.
  */
 import type { Report } from '../../src/report/report.ts'
 import { Choices } from './choices.ts'
 import { listingOf } from './feed.ts'
 import type { Delivery, Entry } from './feed.ts'
 import { Program } from './program.ts'
-import { calmed, drawSwarm } from './world.ts'
+import { calmed, drawSwarm, feedName } from './world.ts'
 import { hour, minute } from './time.ts'
 
 type State = 'listing' | 'removal' | 'filtered'
@@ -66,8 +67,10 @@ class History {
   #numbers = 0
   /** What the service lost without anybody's leave, and when. */
   #lost: { key: string; at: number }[] = []
-  /** What a person saw held and let go: each once, until then. */
-  readonly #leave = new Map<string, number>()
+  /** What a person saw held and let go: each once, until then, or until the feed says otherwise. */
+  readonly #leave = new Set<string>()
+  /** Held by the rule that counts what leaves, and not said otherwise since. */
+  readonly #held = new Set<string>()
   readonly #told: Drained
   readonly #signal: AbortSignal
 
@@ -85,6 +88,7 @@ class History {
     this.#program.mostRows = 200
     const { checker } = this.#program
     checker.countsDeletes = false
+    checker.believedAfter = Infinity
     this.#share = this.#choices.pick('percent', [0, 5, 20, 40])
     this.#graceRuns = this.#choices.pick('grace', [1, 1, 3])
     const grace = { runs: this.#graceRuns, hours: 0 }
@@ -150,9 +154,9 @@ class History {
     this.#add(fewest)
     time.pass(hour)
     await this.#again()
-    // The feed goes on losing one a day, which no approval names: one approval must do.
+    // The feed goes on losing one a day, which no approval names, and of which no more may leave than is allowed.
     for (let run = 0; run < 5; run++) {
-      await this.#deliver(this.#truth, null, run === 0)
+      await this.#deliver(this.#truth, null, true)
       time.pass(run === 0 ? hour : day + hour)
       if (run < 4 && this.#allowed(this.#living().length - 3) >= 3) this.#drop(1)
     }
@@ -200,13 +204,13 @@ class History {
     if (service.rows.filter(({ by }) => by === 'person').length !== byHand)
       checker.fail('1: a hand-made listing is gone')
     const recent = new Set(this.#lost.filter(({ at }) => at > now - day + 5 * minute).map(({ key }) => key))
-    const most = this.#allowed(before.length + recent.size, now - this.#wholeAt > 60 * hour)
+    const ours = new Set([...before, ...recent])
+    const most = this.#allowed(ours.size, now - this.#wholeAt > 60 * hour)
     const letGo = new Set<string>()
     for (const key of lost) {
-      if ((this.#leave.get(key) ?? 0) > now) {
-        this.#leave.delete(key)
-        letGo.add(key)
-      } else {
+      if (this.#leave.has(key)) letGo.add(key)
+      else {
+        if (this.#held.has(key)) checker.fail(`held: ${key} lost, and nobody let it go`)
         recent.add(key)
         this.#lost.push({ key, at: now })
         if (recent.size > most)
@@ -223,23 +227,31 @@ class History {
       if (absent.includes(key) && times < this.#graceRuns) checker.fail(`grace: ${key} lost, absent ${times} times`)
     }
     for (const key of lost) this.#absent.delete(key)
+    const isBelieved = whole && !report.holds.some(({ rule }) => rule === 'older' || rule === 'unrecognisable')
+    const saysOtherwise = new Set(isBelieved ? holds : [])
+    for (const { kind, cause, mlsNumber } of report.changes())
+      if (kind === 'hold' && cause === 'grace' && isBelieved) saysOtherwise.add(mlsNumber)
+    const isOver = (key: string): boolean => lost.includes(key) || saysOtherwise.has(key)
+    for (const keys of [this.#held, this.#leave]) for (const key of keys) if (isOver(key)) keys.delete(key)
+    for (const { rule, keys } of report.holds) if (rule === 'leaving') for (const key of keys()) this.#held.add(key)
     if (accident !== null && absent.length > 0) checker.fail(`2: a delivery (${accident}) lost ${absent.join()}`)
     this.#told.runs++
     this.#told.deletes += lost.length
     const held = [...report.changes()].filter(({ kind, cause }) => kind === 'hold' && cause === 'guard')
     if (held.length > 0) this.#told.heldRuns++
     const mayApprove = accident === null && truth === this.#truth
-    if (held.length > 0 && (approves ?? (mayApprove && this.#choices.unit('approve') < 0.2)))
-      await this.#approve(held.flatMap((one) => (one.held === 'delete' ? [one.mlsNumber] : [])))
+    if (held.length > 0 && (approves ?? (mayApprove && this.#choices.unit('approve') < 0.2))) await this.#approve()
     return report
   }
 
-  async #approve(keys: string[]): Promise<void> {
+  async #approve(): Promise<void> {
     this.#program.checker.trace('--- approved')
+    // A person sees all that waits, also what an earlier delivery said and one that is not believed did not end.
+    const held = this.#program.checker.place.disk.held(feedName)
     await this.#program.approve()
     this.#told.approvals++
     this.#leave.clear()
-    for (const key of keys) this.#leave.set(key, this.#program.time.now + day)
+    for (const what of held) if (what.startsWith('delete ')) this.#leave.add(what.slice('delete '.length))
   }
 
   /** How many of so many may leave within 24 hours. */

@@ -12,8 +12,6 @@ import { hour, minute } from './time.ts'
 
 /** `limits.share` of every feed, in percent. */
 export const share = 20
-/** After so long what every delivery says is believed (`limits.confirm`, and the slack of a run by the clock). */
-export const believedAfter = 72 * hour - 5 * minute
 /** After so long a feed is rare. */
 export const rareAfter = 60 * hour
 /** Where less of the site stays as it is, nobody would recognise it. */
@@ -58,6 +56,8 @@ export interface Judged {
   report: Report
   delivery: Delivery
   startedAt: number
+  /** After so long what every delivery says is believed. */
+  believedAfter: number
   /** What was approved as it began, as `part MLSNumber`. */
   approved: ReadonlySet<string>
   /** How many of ours there may be, with those that left within 24 hours: of fewer than three more may change than of three. */
@@ -217,7 +217,8 @@ export class GuardModel {
   }
 
   /** No more listings change a fact beyond belief within 24 hours than may. What is approved or believed counts for nothing. */
-  #judgeFacts(of: OfFeed, { report, startedAt, approved, sizes, isFirstLoad, isRare }: Judged): void {
+  #judgeFacts(of: OfFeed, run: Judged): void {
+    const { report, startedAt, believedAfter, approved, sizes, isFirstLoad, isRare } = run
     for (const { mlsNumber: key, kind, outcome } of report.changes()) {
       const before = of.before.get(key)
       const after = this.#calls.get(key)?.listing
@@ -244,7 +245,7 @@ export class GuardModel {
   }
 
   /** What every delivery says for long enough waits no more. */
-  #judgeWaiting(of: OfFeed, { report, delivery, startedAt }: Judged, isWhole: boolean): void {
+  #judgeWaiting(of: OfFeed, { report, delivery, startedAt, believedAfter }: Judged, isWhole: boolean): void {
     const waits = new Map<string, number>()
     for (const { rule, numbers, keys } of report.holds) {
       if (rule !== 'leaving' && !(rule === 'facts' && numbers['kind'] === 'price')) continue
