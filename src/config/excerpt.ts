@@ -85,4 +85,7 @@ export function yamlSentence({ code, message }: Pick<YAMLError, 'code' | 'messag
 }
 
 /** An alias without its anchor. */
+/** Within the braces or brackets of YAML, the brace of `${NAME}` would begin another pair. */
+export const bareReference = /[{[,][^'"]*[:[,]\s*\$\{/
+export const bareSentence = "${NAME} between braces or brackets needs quotes: write '${NAME}'"
 export const aliasSentence = 'A value that begins with * must be in quotes'

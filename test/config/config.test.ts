@@ -143,6 +143,18 @@ test.each([['a: |\n  x\n  \ty\nb: [1'], ['a: 1\n\t\nb: [1']])(
   },
 )
 
+test('a reference without quotes between braces is told as one problem, with what to write', () => {
+  const yaml = minimal.replace(
+    /^service:.*(\n {2}.*)*/m,
+    'service: { baseUrl: https://listings.example.com, secretKey: ${KEY}, rate: 2 }',
+  )
+  expect(yaml).not.toBe(minimal)
+  expect(() => load(yaml, { KEY: 'x' })).toThrow(
+    /one problem\n {2}line \d: \$\{NAME\} between braces or brackets needs quotes: write '\$\{NAME\}'$/,
+  )
+  expect(() => load("a: 1\nb: [1, '${KEY}'\nc: 2")).toThrow(/one problem\n {2}line \d: (?!\$\{NAME\})/)
+})
+
 test('what is wrong with a feed is named beside what is wrong with its name', () => {
   const yaml = minimal.replace('north: {', '"my feed": { drift: sometimes, timezone: Mars/One,')
   expect(() => load(yaml)).toThrow(
