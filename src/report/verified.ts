@@ -1,7 +1,6 @@
 /** What the chatbot said of a run's listings, in words. Its answers are not to be trusted: they are made printable. */
-import { printable, shorten } from '../core/text.ts'
+import { many, printable, shorten } from '../core/text.ts'
 import type { Finding, Verification, VerifiedListing } from '../verify/verification.ts'
-import { many } from './headline.ts'
 
 /** Longest answer that is shown to people; the JSON form has all of it. */
 const longest = 300
