@@ -28,9 +28,10 @@ export function verdictOf({ verdict, expected, price, status, problem }: Verifie
 }
 
 function goneText(status: Finding | null): string {
-  if (status === null || status.verdict === 'agrees') return 'it was deleted, and is not offered'
-  if (status.verdict === 'unclear') return 'it was deleted, and the answer does not say for sure whether it is offered'
-  return `it was deleted, and the chatbot still offers it: ${saidText(status)}`
+  if (status === null || status.verdict === 'agrees') return 'no listing of this number is synced, and none is offered'
+  if (status.verdict === 'unclear')
+    return 'no listing of this number is synced, and the answer does not say for sure whether one is offered'
+  return `no listing of this number is synced, but the chatbot offers one: ${saidText(status)}`
 }
 
 function findingText(name: string, finding: Finding | null): string {
