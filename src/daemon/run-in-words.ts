@@ -38,7 +38,7 @@ const names = {
   adopt: ['adoption', 'adopted'],
   forget: ['forget', 'forgotten'],
 }
-const others = { hold: 'held', reject: 'rejected', unchanged: 'unchanged' }
+const others = { hold: 'kept back', reject: 'rejected', unchanged: 'unchanged' }
 
 /**
  * From a run's figures: "2 created, 218 unchanged" or, if not all was carried out, "planned 2 creates; done 1, failed 1; 218

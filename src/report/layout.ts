@@ -185,7 +185,7 @@ function heldSection(
   const why = shorten(printable(withoutValues(change.why)), 200)
   const key = `hold: ${why}`
   const isMany = !known.has(key) && [...known.keys()].filter((one) => one.startsWith('hold: ')).length >= mostGroups
-  const title = `Held: ${isMany ? 'other reasons' : why}`
+  const title = `Kept back: ${isMany ? 'other reasons' : why}`
   return [
     isMany ? 'hold: ' : key,
     () => ({ title, tone: 'hold', intro: [], command: null, columns: ['MLS number', 'Home', 'Price', 'Would', 'Why'] }),
