@@ -499,8 +499,11 @@ test.each([
   ['rate: &hunter2 *hunter2', 'line 2: A value that begins with * must be in quotes: rate: …'],
   ['privateKey: |hunter2', 'line 2: Block scalar header includes extra characters: privateKey: …'],
   ['hunter2: @hunter2', 'line 2: Plain value cannot start with reserved character @: …'],
-  ['timeout: 5s\n  timeout: 10s', 'line 3: Map keys must be unique: timeout: 10s'],
-  ['password: hunter2\n  password: hunter2', 'line 3: Map keys must be unique: password: …'],
+  ['timeout: 5s\n  timeout: 10s', 'line 3: A key stands twice in the same place; leave one of them out: timeout: 10s'],
+  [
+    'password: hunter2\n  password: hunter2',
+    'line 3: A key stands twice in the same place; leave one of them out: password: …',
+  ],
   ['{password hunter2}: 1', null],
   ['{password: hunter2}: 1', null],
   ['login: {password hunter2}', 'login.…: unknown key; did you mean "password"? (line 4)'],
