@@ -162,7 +162,7 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     it('a database that is not there', async () => {
       const { message, exitStatus } = await refusal('postgres://u:geheim123@127.0.0.1:1/db')
       expect(message).toMatch(
-        /^the database db at 127\.0\.0\.1:1: it can't be reached \(ECONNREFUSED\)\. Nothing is lost/,
+        /^the database db at 127\.0\.0\.1:1: it can't be reached \(ECONNREFUSED\): check that it runs, and its address in `store`\. Nothing is lost/,
       )
       expect(exitStatus).toBe(1)
     })
