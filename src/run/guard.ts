@@ -104,7 +104,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   if (limits.isOff) notes.push(`limits: off, so the guard holds nothing${isUntold || total(refused) > 0 ? ' new' : ''}`)
   if (isUntold)
     notes.push(
-      `${stillHeld} held by earlier runs stay held, as this run can't tell whether they are over; now: listing-sync approve ${feed.name}`,
+      `${stillHeld} held by earlier runs ${stillHeld === 1 ? 'stays' : 'stay'} held, as this run can't tell whether ${stillHeld === 1 ? 'it is' : 'they are'} over; now: listing-sync approve ${feed.name}`,
     )
   const { resting } = plan.untold
   if (isWhole && resting > 0) notes.push(restingSentence(resting, feed.name))
