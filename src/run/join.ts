@@ -9,7 +9,6 @@ import { rowPaths } from '../feed/mapping/path-row.ts'
 import { reasonsOf } from '../feed/transport/transport.ts'
 import type { TransportEnd } from '../feed/transport/transport.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { many } from '../core/text.ts'
 
 /** A second table, and how it is opened. */
 export interface JoinedTable extends Join {

@@ -273,7 +273,7 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     const store = open(address, { formerly, warn: (remark) => remarks.push(remark) })
     expect(await store.snapshot.count(chatbot, 'new')).toBe(1)
     expect(await store.runs.feeds()).toEqual(['new'])
-    expect(remarks).toEqual(['new took over 1 listings that the store had under old (formerly)'])
+    expect(remarks).toEqual(['new took over 1 listing that the store had under old (formerly)'])
     const reader = closed(openPostgresReader(address, { formerly })) as Store
     expect(await reader.snapshot.count(chatbot, 'new')).toBe(1)
     await expect(reader.snapshot.confirm(chatbot, [confirmation('B')])).rejects.toThrow(StoreError)
