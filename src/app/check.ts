@@ -5,7 +5,7 @@ import type { Config, FeedConfig } from '../config/config.ts'
 import { FeedError, ServiceError, UserError } from '../core/errors.ts'
 import { systemClock } from '../core/machine.ts'
 import { roomIn } from '../core/room.ts'
-import { printable } from '../core/text.ts'
+import { many, printable } from '../core/text.ts'
 import { Api } from '../feed/api/query.ts'
 import type { ResoSettings } from '../feed/api/settings.ts'
 import { vendorOf } from '../feed/api/vendors.ts'
@@ -156,7 +156,7 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
     if (live !== null) return await checkLive(context, name, live)
     const { findings } = await inspectBeginning(context, name, records, false)
     const { counts, document, preset } = findings
-    const read = `${document.records === records ? 'the first ' : ''}${document.records} records of ${document.format}`
+    const read = `${document.records === records ? 'the first ' : ''}${many(document.records, 'record')} of ${document.format}`
     const fit = `the preset ${preset?.name ?? 'that it has'} fits by ${Math.round(preset?.score ?? 0)} %`
     if (document.records === 0)
       return document.complete === true
@@ -172,14 +172,20 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
       )
     const rejected = counts.rejects === 0 ? '' : `; ${counts.rejects} of them would be rejected`
     const why = counts.rejects === 0 ? [] : [`see why: listing-sync inspect ${name}`]
-    const filtered = counts.filtered === 0 ? '' : `; ${counts.filtered} of them are left out by \`where\``
+    const filtered =
+      counts.filtered === 0
+        ? ''
+        : `; ${counts.filtered} of them ${counts.filtered === 1 ? 'is' : 'are'} left out by \`where\``
     if (counts.filtered === accepted) why.push('if it should leave some in, compare its words with those of the feed')
     // What a delta lacks is never deleted, so its end need not be proven.
     const doubt = feed.mapping.delivery === 'full' ? document.doubt : null
     const unproven = doubt === null ? '' : "; its end can't be proven"
+    const isCut = document.complete === false
+    const cut = isCut ? `; not whole: ${printable(document.reasons.join('; '))}` : ''
+    if (isCut) why.push('ask whoever delivers it; until it is whole, nothing is deleted for being absent')
     const remedy = doubt === null ? why : [...why, doubt]
     return {
-      ...fine('source', `${read}; ${fit}${filtered}${rejected}${unproven}`, name),
+      ...fine('source', `${read}; ${fit}${filtered}${rejected}${unproven}${cut}`, name),
       remedy: remedy.length === 0 ? null : remedy.join('; '),
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Tells what is held of a feed, for `approve`, `status` and the pages. */
 import type { FeedConfig } from '../config/config.ts'
-import { printable } from '../core/text.ts'
+import { many, printable } from '../core/text.ts'
 import type { Reader } from '../core/intl.ts'
 import { minuteIn } from '../core/zone.ts'
 import { askingRules } from '../plan/guard/hold.ts'
@@ -57,8 +57,7 @@ type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>
 /** "14 changes held by leaving since Mon 31 Mar 02:00; they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
 export function groupInWords(rules: readonly string[], held: readonly Approvable[], feed: Feed, now: number): string {
   const count = byListing(held).length
-  const changes = count === 1 ? '1 change' : `${count} changes`
-  return `${changes} held by ${rules.join(' and ') || ofNoRule} since ${minuteIn(feed.timezone, sinceOf(held))}; ${endOf(count, held, feed, now)}`
+  return `${many(count, 'change')} held by ${rules.join(' and ') || ofNoRule} since ${minuteIn(feed.timezone, sinceOf(held))}; ${endOf(count, held, feed, now)}`
 }
 
 function endOf(count: number, held: readonly Approvable[], { name, timezone, plan }: Feed, now: number): string {

@@ -1,6 +1,6 @@
 /** What feeds left in the store that a configuration no longer has, or has with another chatbot. */
 import type { Config } from '../config/config.ts'
-import { printable } from '../core/text.ts'
+import { many, printable } from '../core/text.ts'
 import type { StoreReader } from '../store/store.ts'
 
 export type Left = Awaited<ReturnType<typeof leftBehind>>[number]
@@ -34,6 +34,6 @@ function whatToDo(feed: string, chatbot: string | null): string {
 
 /** "12 listings in chatbot SN-1, 3 held". */
 export function leftOf({ chatbots, holds }: Left): string {
-  const listings = chatbots.map((one) => `${one.listings} listings in chatbot ${printable(one.chatbot)}`)
+  const listings = chatbots.map((one) => `${many(one.listings, 'listing')} in chatbot ${printable(one.chatbot)}`)
   return [...listings, ...(holds > 0 ? [`${holds} held`] : [])].join(', ')
 }

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import type { Logger } from 'pino'
 import { messageOf } from '../core/errors.ts'
 import type { Clock, Log } from '../core/machine.ts'
-import { escapeUnseen, printable, shorten } from '../core/text.ts'
+import { escapeUnseen, many, printable, shorten } from '../core/text.ts'
 
 export interface LogOptions {
   level: 'debug' | 'info' | 'warn' | 'error'
@@ -123,13 +123,13 @@ export function createLog(options: LogOptions): RunLog {
       }
       begin()
       for (const { message, times, left } of leftOut.slice(0, most.named)) {
-        logger().warn({ repeated: message, times }, `left out ${left} repeated messages`)
+        logger().warn({ repeated: message, times }, `left out ${many(left, 'repeated message')}`)
         begin()
       }
       const others = leftOut.slice(most.named)
       if (others.length === 0) return
       const left = others.reduce((sum, one) => sum + one.left, 0)
-      logger().warn({ different: others.length }, `left out ${left} more messages`)
+      logger().warn({ different: others.length }, `left out ${many(left, 'more message')}`)
       begin()
     },
   }

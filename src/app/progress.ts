@@ -3,6 +3,7 @@ import type { Runtime } from '../core/machine.ts'
 import type { Readers } from '../run/tools.ts'
 import type { Channel } from './doors.ts'
 import { underWay } from './log.ts'
+import { many } from '../core/text.ts'
 
 /** Milliseconds between two notes of a run's progress, in the log (without a terminal) and in the store. */
 const telling = 30_000
@@ -70,9 +71,9 @@ export function progressOf(
 function inWords(stage: Stage, done: number, total: number | null): string {
   const of = total === null ? '' : ` of ${total} (${total === 0 ? 100 : Math.floor((done / total) * 100)} %)`
   return {
-    records: `${done} records read`,
-    listings: `${done} listings listed`,
-    changes: `${done}${of} changes`,
+    records: `${many(done, 'record')} read`,
+    listings: `${many(done, 'listing')} listed`,
+    changes: `${done}${of} ${(total ?? done) === 1 ? 'change' : 'changes'}`,
   }[stage]
 }
 

@@ -25,6 +25,7 @@ import {
   shownOtherwise,
 } from './outcomes.ts'
 import type { Outgoing } from './outcomes.ts'
+import { many } from '../core/text.ts'
 
 type Sent = Stored<Create | Update>
 type Deleted = Stored<OfKind<'delete'>>
@@ -124,7 +125,7 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
         context,
         stored,
         'skipped',
-        `not there yet: created if it is not there in ${minutes} minutes either`,
+        `not there yet: created if it is not there in ${many(minutes, 'minute')} either`,
       )
     }
     // A list that lags may hide what was created just now. An Update does no harm, and tells whether it is there.

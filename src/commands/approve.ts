@@ -6,7 +6,7 @@ import { openApp } from '../app/open.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
-import { jsonDocument } from '../core/text.ts'
+import { jsonDocument, many } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import { dueTimes } from '../daemon/schedule.ts'
 import { approvalLasts } from '../store/holds.ts'
@@ -56,7 +56,7 @@ export function approveCommand(
     }
     if (options.revoke) {
       const revoked = (await holds.decide(feed.name, null, whoIsIt(), now, null)) ?? 0
-      const taken = revoked === 1 ? '1 decision is' : `${revoked} decisions are`
+      const taken = `${many(revoked, 'decision')} ${revoked === 1 ? 'is' : 'are'}`
       const message = revoked === 0 ? 'nothing was approved or refused that could be taken back' : `${taken} taken back`
       say(message)
       await document(revoked === 0 ? null : 'revoked', revoked, [], message)
@@ -98,8 +98,8 @@ export function approveCommand(
     const isOfList = held.some(({ rules }) => rules.includes('chatbot'))
     const otherwise = `until the feed${isOfList ? ', or a later list of the chatbot,' : ''} says otherwise`
     const question = options.refuse
-      ? `Keep these ${count} held ${otherwise}?`
-      : `Let these ${count} through with the next run?`
+      ? `Keep ${count === 1 ? 'this one' : `these ${count}`} held ${otherwise}?`
+      : `Let ${count === 1 ? 'this one' : `these ${count}`} through with the next run?`
     if (count === 0 || (!options.yes && !(await ask('approve', question, context.signal)))) {
       await document(null, 0, held, count === 0 ? nothingHeld : null)
       return count === 0 ? exitStatus.right : exitStatus.failed
@@ -111,8 +111,8 @@ export function approveCommand(
       throw new UserError(`${feed.name}: ${message}`)
     }
     const message = options.refuse
-      ? `${decided} refused; they stay held ${otherwise}`
-      : `${decided} approved; the next run carries them out if the feed still says so. ${lastOf(feed, now)}`
+      ? `${decided} refused; ${decided === 1 ? 'it stays' : 'they stay'} held ${otherwise}`
+      : `${decided} approved; the next run carries ${decided === 1 ? 'it' : 'them'} out if the feed still says so. ${lastOf(feed, now)}`
     await document(decision, decided, held, message)
     say(message)
     return exitStatus.right

@@ -4,7 +4,7 @@ import type { Channel } from '../app/doors.ts'
 import { openApp } from '../app/open.ts'
 import { ServiceError, UsageError, UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
-import { jsonDocument, printable, printableText } from '../core/text.ts'
+import { jsonDocument, many, printable, printableText } from '../core/text.ts'
 import { chosenFeeds, sessionOf, withApp } from './command.ts'
 import { jsonLine, openTranscript, questionsOf } from './transcript.ts'
 
@@ -96,7 +96,7 @@ export function askCommand(context: CommandContext, text: string | undefined, op
         if (format === 'text') end()
         Object.assign(told, { answer, tokens, noAnswer })
         note()
-        const cost = tokens === null ? 'the service says no number of tokens' : `${tokens} tokens`
+        const cost = tokens === null ? 'the service says no number of tokens' : many(tokens, 'token')
         err.write(`${cost}${noAnswer ? '; the chatbot had no answer' : ''}\n`)
         return noAnswer ? exitStatus.partial : exitStatus.right
       } catch (error) {

@@ -12,7 +12,7 @@ export function chosenFeeds(config: Config, names: readonly string[]): Config['f
     const feed = config.feeds.find((candidate) => candidate.name === name)
     if (feed === undefined)
       throw new UsageError(
-        `there is no feed "${name}" in ${config.file}; its feeds are ${config.feeds.map((known) => known.name).join(', ')}`,
+        `there is no feed "${name}" in ${config.file}; ${config.feeds.length === 1 ? 'its feed is' : 'its feeds are'} ${config.feeds.map((known) => known.name).join(', ')}`,
       )
     return feed
   })

@@ -4,8 +4,7 @@ import { exportChatbot, namesOf } from '../app/export.ts'
 import type { Exported } from '../app/export.ts'
 import { openApp } from '../app/open.ts'
 import { exitStatus } from '../core/exit.ts'
-import { jsonDocument, printable } from '../core/text.ts'
-import { many } from '../report/headline.ts'
+import { jsonDocument, many, printable } from '../core/text.ts'
 import { chosenFeeds, withApp } from './command.ts'
 
 interface ExportOptions {
@@ -41,12 +40,14 @@ function inWords({ name, chatbot }: { name: string; chatbot: string }, exported:
     `${name} ← chatbot ${printable(chatbot)}: ${many(listings, 'listing')} and ${many(settings, 'setting')} saved in ${printable(folder)}`,
   ]
   if (lacking.count > 0)
-    lines.push(`  ${lacking.count} lack what the service requires, so backfill would reject them: ${namesOf(lacking)}`)
+    lines.push(
+      `  ${lacking.count} ${lacking.count === 1 ? 'lacks' : 'lack'} what the service requires, so backfill would reject ${lacking.count === 1 ? 'it' : 'them'}: ${namesOf(lacking)}`,
+    )
   if (withSecrets.count > 0)
     lines.push(`  ${withSecrets.count} held a secret of the configuration, which was left out: ${namesOf(withSecrets)}`)
   if (secretSettings.length > 0)
     lines.push(`  left out, as they hold a secret of the configuration: ${secretSettings.join(', ')}`)
-  if (nameless > 0) lines.push(`  ${nameless} without MLSNumber are in shown.jsonl only`)
+  if (nameless > 0) lines.push(`  ${nameless} without MLSNumber ${nameless === 1 ? 'is' : 'are'} in shown.jsonl only`)
   lines.push(`  to fill a chatbot with it: listing-sync backfill --feed ${name} --from ${printable(folder)}`)
   return `${lines.join('\n')}\n`
 }

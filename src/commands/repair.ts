@@ -2,7 +2,7 @@ import type { CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
-import { jsonDocument, printable } from '../core/text.ts'
+import { jsonDocument, many, printable } from '../core/text.ts'
 import type { Way } from '../run/copies.ts'
 import type { Repaired, RepairOutcome, RepairPlan } from '../run/repair.ts'
 import { chosenFeeds, confirmed, withApp } from './command.ts'
@@ -25,8 +25,8 @@ export function repairCommand(
       asked = plan
       if (format === 'text' || !yes) people.write(planned(feed.name, plan))
       if (yes) return true
-      const many = Math.min(plan.deletes, plan.allowed)
-      return confirmed('repair', `Carry out ${many} ${many === 1 ? 'delete' : 'deletes'}?`, context.signal)
+      const now = Math.min(plan.deletes, plan.allowed)
+      return now === 0 || confirmed('repair', `Carry out ${many(now, 'delete')}?`, context.signal)
     })
     if (format === 'json') out.document(documentOf(repaired, asked), jsonDocument)
     else if (!repaired.refused) out.write(written(repaired))
@@ -45,7 +45,10 @@ function planned(feed: string, { duplicates, deletes, allowed }: RepairPlan): st
       `  ${printable(mlsNumber)}, ${copies} copies: ${printable(way === null ? (problem ?? '') : inWords(way))}`,
     )
   if (duplicates.length > shown) lines.push(`  and ${duplicates.length - shown} more`)
-  if (allowed < deletes) lines.push(`  limits.share allows ${allowed} of these ${deletes} deletes within 24 hours`)
+  if (allowed < deletes)
+    lines.push(
+      `  limits.share allows ${allowed} of ${deletes === 1 ? 'this 1 delete' : `these ${deletes} deletes`} within 24 hours`,
+    )
   return `${lines.join('\n')}\n`
 }
 
@@ -58,7 +61,7 @@ function inWords(way: Way): string {
 
 function written({ feed, duplicates, error }: Repaired): string {
   if (duplicates.length === 0 && error === null) return `${feed}: nothing is on the service more than once\n`
-  const lines = [`${feed}: ${duplicates.filter(isRight).length} of ${duplicates.length} MLSNumbers repaired`]
+  const lines = [`${feed}: ${duplicates.filter(isRight).length} of ${many(duplicates.length, 'MLSNumber')} repaired`]
   for (const { mlsNumber, problem, outcomes } of duplicates) {
     if (problem !== null) lines.push(`  ${printable(mlsNumber)}: not repaired: ${printable(problem)}`)
     for (const outcome of outcomes) lines.push(`  ${printable(mlsNumber)}: ${outcomeOf(outcome)}`)

@@ -5,11 +5,12 @@ import type { Left } from '../app/left-behind.ts'
 import { openApp } from '../app/open.ts'
 import { exitStatus } from '../core/exit.ts'
 import { systemClock } from '../core/machine.ts'
-import { jsonDocument, printable } from '../core/text.ts'
+import { jsonDocument, many, printable } from '../core/text.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import { readinessOf, statusOf } from '../daemon/status.ts'
 import { failureInWords } from '../daemon/run-in-words.ts'
 import type { Unready } from '../daemon/status.ts'
+import { spanInWords } from '../run/hold-sentences.ts'
 import { chosenFeeds, withApp } from './command.ts'
 
 /**
@@ -87,7 +88,7 @@ function written({
   list,
   approvals,
 }: Awaited<ReturnType<typeof statusOf>>): string {
-  const lines = [styleText('bold', `${feed} → chatbot ${printable(chatbot)}: ${listings} listings`)]
+  const lines = [styleText('bold', `${feed} → chatbot ${printable(chatbot)}: ${many(listings, 'listing')}`)]
   if (underWay !== null) lines.push(`  ${underWay.inWords}`)
   if (lastRun === null) {
     if (underWay === null) lines.push('  never run')
@@ -104,7 +105,7 @@ function written({
   }
   if (nextRun !== null) lines.push(`  next run: ${nextRun.local}`)
   if (list.inWords !== null) lines.push(`  ${list.inWords}`)
-  if (age !== null && lastRun?.result === 'failed') lines.push(`  last success ${Math.floor(age / 60)} minutes ago`)
+  if (age !== null && lastRun?.result === 'failed') lines.push(`  last success ${spanInWords(age * 1000)} ago`)
   if (stale !== null && lastRun !== null) lines.push(`  stale: ${stale}`)
   for (const group of heldByRule) lines.push(`  ${group}; now: listing-sync approve ${feed}`)
   if (held.length > 0) lines.push(`  ${held.length} held:`)

@@ -3,7 +3,7 @@ import type { CommandContext } from '../app/app.ts'
 import { databaseAddressProblem, databaseUrl } from '../core/database-address.ts'
 import { UsageError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
-import { printable } from '../core/text.ts'
+import { many, printable } from '../core/text.ts'
 import { migrateStore, shown } from '../store/migrate.ts'
 
 /**
@@ -31,7 +31,7 @@ export async function storeMigrateCommand({ doors, env }: CommandContext, from: 
   const copied = await migrateStore(source, target)
   const rows = [...copied.values()].reduce((sum, count) => sum + count, 0)
   doors.out.write(
-    `The store ${printable(shown(source))} is copied to ${printable(shown(target))}: ${copied.get('listing')} listings, ${rows} rows in all, ` +
+    `The store ${printable(shown(source))} is copied to ${printable(shown(target))}: ${many(copied.get('listing') ?? 0, 'listing')}, ${many(rows, 'row')} in all, ` +
       'each table alike by count and hash.\n' +
       'Name the new one as `store`, and let nothing run on the old one any more.\n',
   )

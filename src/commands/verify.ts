@@ -7,7 +7,7 @@ import { verifySchema } from '../verify/settings.ts'
 import type { VerifySettings } from '../verify/settings.ts'
 import { UsageError, UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
-import { jsonDocument, printable } from '../core/text.ts'
+import { jsonDocument, many, printable } from '../core/text.ts'
 import { answerText, verdictOf, verifiedSentence } from '../report/verified.ts'
 import type { Verification, VerifiedListing } from '../verify/verification.ts'
 import { chosenFeeds, withApp } from './command.ts'
@@ -83,6 +83,6 @@ function listingLines(listing: VerifiedListing): string[] {
     `      asked     ${printable(question)}`,
     ...(listing.answer === null
       ? []
-      : [`      answered  ${answerText(listing)}${tokens === null ? '' : ` (${tokens} tokens)`}`]),
+      : [`      answered  ${answerText(listing)}${tokens === null ? '' : ` (${many(tokens, 'token')})`}`]),
   ]
 }

@@ -79,10 +79,14 @@ function namesIn(schema: unknown): string[] {
 /** What is wrong with YAML, without quoting it as the library does. */
 export function yamlSentence({ code, message }: Pick<YAMLError, 'code' | 'message'>): string {
   if (code === 'TAG_RESOLVE_FAILED') return 'A value that begins with ! must be in quotes'
+  if (code === 'DUPLICATE_KEY') return 'A key stands twice in the same place; leave one of them out'
   if (code === 'BAD_DIRECTIVE') return 'A line that begins with % is a directive of YAML; none is taken'
   if (code === 'MULTIPLE_DOCS') return 'The file holds several documents, which --- divides; only one is taken'
   return message.replace(/(?::|\\|"(?!quote)).*|"/gs, '').trim()
 }
 
+/** Within the braces or brackets of YAML, the brace of `${NAME}` would begin another pair. */
+export const bareReference = /[{[,][^'"]*[:[,]\s*\$\{/
+export const bareSentence = "${NAME} between braces or brackets needs quotes: write '${NAME}'"
 /** An alias without its anchor. */
 export const aliasSentence = 'A value that begins with * must be in quotes'

@@ -6,7 +6,7 @@
 import { LineCounter, isNode, parseDocument, visit } from 'yaml'
 import { messageOf, systemReason } from '../core/errors.ts'
 import type { Located, Path } from '../core/schema-words.ts'
-import { aliasSentence, excerpt, excerptAt, yamlSentence } from './excerpt.ts'
+import { aliasSentence, bareReference, bareSentence, excerpt, excerptAt, yamlSentence } from './excerpt.ts'
 
 export interface ConfigDocument {
   value: unknown
@@ -57,9 +57,16 @@ export function readDocument(text: string): ConfigDocument {
     },
   })
   // One mistake makes the library report several errors.
-  const others = wrong.filter(({ pos }) => !(lineAt(pos[0]) >= tabs[0]) && !aliases.has(lineAt(pos[0])))
+  const [bare = Infinity] = [...wrongLines]
+    .filter((line) => bareReference.test(lines[line - 1] ?? ''))
+    .toSorted((a, b) => a - b)
+  const others = wrong.filter(({ pos }) => {
+    const line = lineAt(pos[0])
+    return !(line >= tabs[0]) && line < bare && !aliases.has(line)
+  })
   const problems = others.map((error) => at(error.pos[0], yamlSentence(error)))
   problems.push(...aliases.values())
+  if (bare < Infinity) problems.push(`line ${bare}: ${bareSentence}`)
   if (tabs.length > 0) {
     const all = `${tabs.slice(0, 5).join(', ')}${tabs.length > 5 ? ' and more' : ''}`
     problems.push(

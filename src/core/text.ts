@@ -78,11 +78,16 @@ export function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
 }
 
+/** "1 listing", "2 listings". */
+export function many(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : nouns}`
+}
+
 /** A field's value in a sentence: "250,000", "1998", a text cut at 40 characters, "3 entries", "none". */
 export function valueInWords(field: string, value: string | number | readonly unknown[] | null): string {
   if (value === null) return 'none'
   if (typeof value === 'number') return field === 'YearBuilt' ? String(value) : value.toLocaleString('en-US')
-  return typeof value === 'string' ? shorten(value, 40) : `${value.length} entries`
+  return typeof value === 'string' ? shorten(value, 40) : many(value.length, 'entry', 'entries')
 }
 
 /** The known name nearest to a mistyped one, at most `edits` letters away; null: none. */

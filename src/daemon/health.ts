@@ -8,7 +8,7 @@ export const staleAfter = 3
 
 /** Why a feed is stale, as a sentence; null: it is not. */
 export function staleness(schedule: Schedule, good: number | null, now: number): string | null {
-  if (good === null) return 'no run has succeeded yet'
+  if (good === null) return 'no run has been good yet'
   if (dueTimes(schedule).count(good, now, staleAfter) < staleAfter) return null
-  return `no run has succeeded since ${minuteIn(schedule.timezone, good)}, although ${staleAfter} or more were due`
+  return `no run has been good since ${minuteIn(schedule.timezone, good)}, although ${staleAfter} or more were due`
 }

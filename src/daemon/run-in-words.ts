@@ -1,9 +1,8 @@
 /** Tells of runs on record and under way, for `status` and `runs`. */
 import { hostname } from 'node:os'
-import { printable, shorten } from '../core/text.ts'
+import { many, printable, shorten } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Failure } from '../report/report.ts'
-import { many } from '../report/headline.ts'
 import { endedWithoutAWord } from '../store/lease.ts'
 import type { NumberedRun, RunUnderWay } from '../store/store.ts'
 

@@ -24,6 +24,7 @@ import { staleness } from './health.ts'
 import { isAlive } from './one-daemon.ts'
 import { countsInWords, endOf, failuresIn, isGone, underWayInWords } from './run-in-words.ts'
 import { dueTimes } from './schedule.ts'
+import { many } from '../core/text.ts'
 
 /** Something that is wrong; `feed` null: it concerns them all. */
 export interface Unready {
@@ -68,9 +69,10 @@ async function waitingInWords({ holds, runs }: StoreReader, feed: FeedConfig, no
   const findings = await findingsOf(runs, feed.name)
   if ((await holds.count(feed.name)) > mostRead)
     return Array.from(counted, ([rule, count]) =>
-      [`${count} changes held by ${rule}`, ...(findings.get(rule) ?? []).map(({ sentence }) => capital(sentence))].join(
-        '. ',
-      ),
+      [
+        `${many(count, 'change')} held by ${rule}`,
+        ...(findings.get(rule) ?? []).map(({ sentence }) => capital(sentence)),
+      ].join('. '),
     )
   const waiting = (await holds.held(feed.name, now)).filter(isWaiting)
   return groupsOf(waiting, feed, now, findings).map(({ sentence }) => sentence)
@@ -181,7 +183,7 @@ function approvalsOf(held: readonly Held[], timezone: string) {
       at: new Date(at).toISOString(),
       until: new Date(until).toISOString(),
       changes,
-      inWords: `${changes} approved by ${by} on ${day}; the next run carries them out; the approval ends on ${end}`,
+      inWords: `${changes} approved by ${by} on ${day}; the next run carries ${changes === 1 ? 'it' : 'them'} out; the approval ends on ${end}`,
     }
   })
 }

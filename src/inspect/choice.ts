@@ -1,6 +1,6 @@
 /** Chooses the preset for a feed: the given one, else the best match. */
 import { FeedError } from '../core/errors.ts'
-import { printable, shorten } from '../core/text.ts'
+import { many, printable, shorten } from '../core/text.ts'
 import { formats } from '../feed/format/formats.ts'
 import type { Kind } from '../feed/format/formats.ts'
 import { fieldsRead } from '../feed/mapping/fields-read.ts'
@@ -83,6 +83,11 @@ async function withNumbers(choice: Choice, beginning: Beginning): Promise<Choice
  */
 async function refuseOtherTables(presets: readonly Preset[], kind: Kind, beginning: Beginning): Promise<void> {
   const fields = await firstFields(kind.format, kind.options ?? {}, beginning)
+  if (fields.length === 0)
+    throw new FeedError(
+      'the document is a table, but none of its rows can be read, so nothing shows what it is about. Inspect a delivery with ' +
+        'listings; or write a preset (config/presets/README.md) and name it with --preset',
+    )
   const names = fields.map(({ path }) => path)
   const known = presets
     .filter(({ formatOptions }) => formatOptions.columns === undefined)
@@ -95,7 +100,7 @@ async function refuseOtherTables(presets: readonly Preset[], kind: Kind, beginni
   if (fields.some(({ examples }) => examples.some((example) => /^https?:\/\//i.test(example)))) return
   const shown = names.slice(0, 6).map((name) => JSON.stringify(shorten(printable(name), 40)))
   throw new FeedError(
-    `the document is a table of ${names.length} columns (${shown.join(', ')}${names.length > 6 ? ' …' : ''}), but not of ` +
+    `the document is a table of ${many(names.length, 'column')} (${shown.join(', ')}${names.length > 6 ? ' …' : ''}), but not of ` +
       'listings (perhaps market statistics): no column has listing numbers, addresses or web pages. If it has listings, ' +
       'write a preset (config/presets/README.md) and name it with --preset',
   )

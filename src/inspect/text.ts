@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 import { parse } from 'yaml'
 import { fieldRules } from '../core/listing.ts'
 import type { FieldValue } from '../core/listing.ts'
-import { printable, shorten } from '../core/text.ts'
+import { many, printable, shorten } from '../core/text.ts'
 import { formats } from '../feed/format/formats.ts'
 import { flow } from './facts.ts'
 import type { Findings, FieldFacts, Sample } from './findings.ts'
@@ -43,7 +43,8 @@ function* lines(findings: Findings, paint: Paint): Generator<string> {
 function* liveLines({ live }: Findings, paint: Paint): Generator<string> {
   if (live === undefined) return
   const { title, all, licence, schedule } = live
-  const count = all === null ? 'it does not count its records' : `${grouped(all)} records in all`
+  const count =
+    all === null ? 'it does not count its records' : `${grouped(all)} ${all === 1 ? 'record' : 'records'} in all`
   yield* row('live', `${title}: ${count}`, paint)
   for (const sentence of licence) yield* wrapped(`licence: ${sentence}`, 2, (line) => paint('yellow', line))
   for (const sentence of schedule) yield* wrapped(`schedule: ${sentence}`, 2)
@@ -58,7 +59,11 @@ function* documentLines({ source, document, live }: Findings, paint: Paint): Gen
   yield paint('bold', shorten(printable(source), width))
   yield* row('format', `${formats[format].title}${how}${within}`, paint)
   yield* row('encoding', `${encoding.name} (${encoding.by})`, paint)
-  yield* row('size', `${grouped(bytes)} bytes, ${grouped(records)} ${records === 1 ? 'record' : 'records'}`, paint)
+  yield* row(
+    'size',
+    `${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}, ${grouped(records)} ${records === 1 ? 'record' : 'records'}`,
+    paint,
+  )
   if (complete === null && live !== undefined) yield* row('whole', 'one page of the source was read', paint)
   else if (complete === null) yield* row('whole', 'not known: only these first records were read', paint)
   else if (complete && doubt !== null) yield* row('whole', paint('yellow', `not proven: ${doubt}`), paint)
@@ -173,7 +178,7 @@ function* rejectLines(title: string, rejects: Findings['rejects'], paint: Paint)
       yield `          ${paint('dim', shorten(`${printable(at)}, ${mlsNumber === null ? 'no MLSNumber' : printable(mlsNumber)}${shownValue}`, width - 10))}`
     }
   }
-  if (others.length > mostShown) yield `  and ${others.length - mostShown} more reasons (see --format json)`
+  if (others.length > mostShown) yield `  and ${many(others.length - mostShown, 'more reason')} (see --format json)`
 }
 
 function* row(name: string, text: string, paint: Paint): Generator<string> {

@@ -1,5 +1,5 @@
 /** The message that a person reads: which feed, what and how many, three homes, where to look, what to type. */
-import { shorten } from '../core/text.ts'
+import { many, shorten } from '../core/text.ts'
 import type { EventName, News } from './news.ts'
 
 /** What is known of a feed that a message may tell; texts are printable. */
@@ -69,7 +69,9 @@ function words({ event, is, since }: News, facts: Facts): Pick<Message, 'title' 
     }
   }
   if (event === 'recovered') {
-    const lines = [`Trouble since ${time(since)} is over; chatbot ${chatbot} shows ${listings} listings of this feed.`]
+    const lines = [
+      `Trouble since ${time(since)} is over; chatbot ${chatbot} shows ${many(listings, 'listing')} of this feed.`,
+    ]
     return { title: `${feed} is up to date again`, lines, command: null }
   }
   if (is === 'over') {

@@ -11,6 +11,7 @@ import { dueTimes } from '../daemon/schedule.ts'
 import type { NumberedRun } from '../store/store.ts'
 import { facts, feedPath, table, text } from './frame.ts'
 import type { Piece } from './frame.ts'
+import { many } from '../core/text.ts'
 
 const strip = 30
 /** Most runs on the page of one feed. */
@@ -111,7 +112,7 @@ function aboutFeed(state: State): Piece {
 /** The last runs, the earliest first, each in the colour of its result. */
 function stripOf(feed: string, runs: readonly NumberedRun[], reader: Reader): Piece | string {
   if (runs.length === 0) return ''
-  return html`<ul class="strip" aria-label="Last ${runs.length} runs">
+  return html`<ul class="strip" aria-label="Last ${many(runs.length, 'run')}">
     ${runs.toReversed().map((run) => {
       const told = `${timeText(run.startedAt, reader)}: ${run.result}`
       return html`<li class="${run.result}">

@@ -4,6 +4,7 @@ import type { Reply } from './calls.ts'
 import { largestTaken, searchLimit } from './largest.ts'
 import type { Question } from './question.ts'
 import { wholeListing } from './sentinel-listing.ts'
+import { many } from '../core/text.ts'
 
 /** An Update whose Key matches nothing. If the service creates a listing, it is removed at once. */
 export const updateWithoutMatch: Question = {
@@ -65,7 +66,9 @@ export const deleteBatch: Question = {
     if (largest < searchLimit && !refusal.taken) {
       answer.facts.maxKeys = largest
       answer.profile.deleteBatch = Math.max(1, largest)
-      answer.words.push(`A Delete takes ${largest} keys; ${largest + 1} are refused (${refusalWords(refusal)}).`)
+      answer.words.push(
+        `A Delete takes ${many(largest, 'key')}; ${largest + 1} are refused (${refusalWords(refusal)}).`,
+      )
     } else if (single.taken) {
       answer.facts.maxKeys = null
       answer.words.push(`A Delete takes ${searchLimit} keys; larger numbers were not tried.`)

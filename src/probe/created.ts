@@ -3,6 +3,7 @@ import { refusalWords } from './calls.ts'
 import type { ListItem } from '../service/canonical.ts'
 import type { Answer, Context, Question } from './question.ts'
 import { mlsNumberOf, requiredFields, wholeListing } from './sentinel-listing.ts'
+import { many } from '../core/text.ts'
 
 /** Creates sentinel 2. */
 export const creation: Question = {
@@ -25,7 +26,7 @@ export const creation: Question = {
     answer.words.push(
       missed === 0
         ? 'A new listing is listed at once.'
-        : `A new listing is listed after ${Math.round(milliseconds)} ms: ${missed} look-ups did not show it.`,
+        : `A new listing is listed after ${Math.round(milliseconds)} ms: ${many(missed, 'look-up')} did not show it.`,
     )
   },
 }
@@ -121,7 +122,7 @@ export const virtualCount: Question = {
 
 function whyNot({ complete, listings, reasons }: Context['seen']): string | null {
   if (!complete) return `the list could not be read whole: ${reasons.join(' ')}`
-  return listings < 2 ? `the chatbot holds ${listings} other listings: that is too few to tell` : null
+  return listings < 2 ? `the chatbot holds ${many(listings, 'other listing')}: that is too few to tell` : null
 }
 
 /** Creates sentinel 1 with the required fields only, to see absent values. Then changes sentinel 2, for `order`. */

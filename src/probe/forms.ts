@@ -188,10 +188,11 @@ export const lengths: Question = {
 
 function tellLength(answer: Answer, name: 'Description' | 'Images', sent: number, shown: number, what: string): void {
   const isCut = shown < sent
+  const verb = name === 'Images' ? 'are' : 'is'
   answer.facts[`${name.toLowerCase()}CutAt`] = isCut ? shown : null
   answer.words.push(
     isCut
-      ? `${name} is cut at ${shown} ${what} in the list: the cut value is accepted, not sent again.`
-      : `${name} of ${sent} ${what} is kept whole; larger numbers were not tried.`,
+      ? `${name} ${verb} cut at ${shown} ${what} in the list: the cut value is accepted, not sent again.`
+      : `${sent} ${what} of ${name} are kept whole; larger numbers were not tried.`,
   )
 }

@@ -5,6 +5,7 @@ import type { Calls } from './calls.ts'
 import { largestTaken, searchLimit } from './largest.ts'
 import type { Answer, Question } from './question.ts'
 import { textOf } from './sentinel-listing.ts'
+import { many } from '../core/text.ts'
 
 export const pageSize: Question = {
   key: 'pageSize',
@@ -27,10 +28,12 @@ export const pageSize: Question = {
     } else answer.words.push(`PageSize ${searchLimit} is taken; larger numbers were not tried.`)
     if (isClamped) {
       answer.facts.clampedTo = shown
-      answer.words.push(`A larger PageSize than ${shown} gives ${shown} listings a page: it is clamped, not refused.`)
+      answer.words.push(
+        `A larger PageSize than ${shown} gives ${many(shown, 'listing')} a page: it is clamped, not refused.`,
+      )
     } else if (shown < largest)
       answer.notLearnt.push(
-        `whether a PageSize above ${shown} is clamped, because the chatbot holds ${shown} listings only`,
+        `whether a PageSize above ${shown} is clamped, because the chatbot holds ${many(shown, 'listing')} only`,
       )
     // A refused size costs a call in each run, and a size that was never filled is not known to work.
     const useful = isClamped || shown === largest ? Math.min(shown, largest) : largest < searchLimit ? largest : null
@@ -70,7 +73,9 @@ export const order: Question = {
   async ask({ calls, seen, sentinels: { names } }, answer): Promise<void> {
     const [one, other] = [await firstItems(calls), await firstItems(calls)]
     if (one.length < fewest)
-      return void answer.notLearnt.push(`the order of List, because the chatbot holds ${seen.listings} listings only`)
+      return void answer.notLearnt.push(
+        `the order of List, because the chatbot holds ${many(seen.listings, 'listing')} only`,
+      )
     const isStable = JSON.stringify(one.map(({ ID }) => ID)) === JSON.stringify(other.map(({ ID }) => ID))
     answer.facts.stable = isStable
     if (!isStable) {

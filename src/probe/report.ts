@@ -1,5 +1,5 @@
 /** The findings of a probe, as text and as JSON. */
-import { escapeUnseen, jsonDocument, printable } from '../core/text.ts'
+import { escapeUnseen, jsonDocument, many, printable } from '../core/text.ts'
 import type { ServiceProfile } from '../service/settings.ts'
 import type { Asked } from './ask.ts'
 
@@ -54,7 +54,7 @@ export function probedText(probed: Probed): string {
   const { feed, chatbot, answers, calls, removed, error, notes } = probed
   const open = answers.filter(({ notLearnt }) => notLearnt.length > 0).length
   const lines = [
-    `${feed} → chatbot ${printable(chatbot)}: ${answers.length - open} of ${answers.length} questions answered in full, ${calls} calls`,
+    `${feed} → chatbot ${printable(chatbot)}: ${answers.length - open} of ${answers.length} questions answered in full, ${many(calls, 'call')}`,
   ]
   if (removed.length > 0) lines.push(`  test listings that an earlier probe left, removed: ${removed.join(', ')}`)
   for (const note of notes) lines.push(...wrapped(note, '  '))

@@ -1,5 +1,5 @@
 /** What a run would do or did, in one sentence. */
-import { printable, shorten } from '../core/text.ts'
+import { many, printable, shorten } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { ChangeKind } from '../plan/change.ts'
 import type { HeldInBrief, Report } from './report.ts'
@@ -96,11 +96,6 @@ function heldOf({ held, holds, result, counts: { hold } }: Report): HeldInBrief 
 /** "create 3", "update 1": the kinds there are. */
 export function actions({ counts }: Report, kinds: readonly ChangeKind[]): string[] {
   return kinds.filter((kind) => counts[kind] > 0).map((kind) => `${kind} ${counts[kind]}`)
-}
-
-/** "1 listing", "2 listings". */
-export function many(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function listed(words: string[]): string {

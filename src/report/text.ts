@@ -1,11 +1,11 @@
 /** The report for a person: one sentence first, then why things are held, the figures, the changes, what went wrong. */
 import { styleText } from 'node:util'
-import { printable, shorten } from '../core/text.ts'
+import { many, printable, shorten } from '../core/text.ts'
 import type { ChangeKind } from '../plan/change.ts'
 import type { Verification } from '../verify/verification.ts'
 import { collectLists } from './collect.ts'
 import type { Collected, Shown } from './collect.ts'
-import { actions, headline, many, observedText, shownKinds } from './headline.ts'
+import { actions, headline, observedText, shownKinds } from './headline.ts'
 import { writePieces } from './report.ts'
 import type { Report, FormOptions, ReportForm, ReportedChange } from './report.ts'
 import { fieldChange, fieldValue, heldFor, homePrice, placeText, saleText } from './values.ts'

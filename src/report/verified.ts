@@ -1,7 +1,6 @@
 /** What the chatbot said of a run's listings, in words. Its answers are not to be trusted: they are made printable. */
-import { printable, shorten } from '../core/text.ts'
+import { many, printable, shorten } from '../core/text.ts'
 import type { Finding, Verification, VerifiedListing } from '../verify/verification.ts'
-import { many } from './headline.ts'
 
 /** Longest answer that is shown to people; the JSON form has all of it. */
 const longest = 300
@@ -29,9 +28,10 @@ export function verdictOf({ verdict, expected, price, status, problem }: Verifie
 }
 
 function goneText(status: Finding | null): string {
-  if (status === null || status.verdict === 'agrees') return 'it was deleted, and is not offered'
-  if (status.verdict === 'unclear') return 'it was deleted, and the answer does not say for sure whether it is offered'
-  return `it was deleted, and the chatbot still offers it: ${saidText(status)}`
+  if (status === null || status.verdict === 'agrees') return 'no listing of this number is synced, and none is offered'
+  if (status.verdict === 'unclear')
+    return 'no listing of this number is synced, and the answer does not say for sure whether one is offered'
+  return `no listing of this number is synced, but the chatbot offers one: ${saidText(status)}`
 }
 
 function findingText(name: string, finding: Finding | null): string {

@@ -23,6 +23,7 @@ import type { Plan } from './plan.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
 import type { Feed, Readers } from './tools.ts'
+import { many } from '../core/text.ts'
 
 /** The plan as it will be carried out, in figures. In the workspace the accidents have become holds. */
 export interface Guarded extends Orders {
@@ -103,7 +104,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   if (limits.isOff) notes.push(`limits: off, so the guard holds nothing${isUntold || total(refused) > 0 ? ' new' : ''}`)
   if (isUntold)
     notes.push(
-      `${stillHeld} held by earlier runs stay held, as this run can't tell whether they are over; now: listing-sync approve ${feed.name}`,
+      `${stillHeld} held by earlier runs ${stillHeld === 1 ? 'stays' : 'stay'} held, as this run can't tell whether ${stillHeld === 1 ? 'it is' : 'they are'} over; now: listing-sync approve ${feed.name}`,
     )
   const { resting } = plan.untold
   if (isWhole && resting > 0) notes.push(restingSentence(resting, feed.name))
@@ -369,7 +370,7 @@ function estimated(
 }
 
 function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): Generator<string> {
-  const wait = `Creates wait ${Math.ceil(feed.plan.settle / 60_000)} minutes (settle)`
+  const wait = `Creates wait ${many(Math.ceil(feed.plan.settle / 60_000), 'minute')} (settle)`
   if (others.rival !== null)
     yield `Another program fills this chatbot: its store (${others.rival}) goes on writing listings of this feed. Nothing is created until it has written nothing for a day. Stop one of the two`
   // `record.ts` has told that already.
@@ -379,7 +380,7 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
   else if (past.isEmpty && lostAt !== past.lostAt && listed.marked === 0)
     yield `The store was lost or put back a moment ago, and knows nothing of this feed. ${wait}`
   else if (past.isEmpty && lostAt !== past.lostAt)
-    yield `The store is empty, but the service shows ${listed.marked} listings of this feed: they are adopted. ${wait}`
+    yield `The store is empty, but the service shows ${many(listed.marked, 'listing')} of this feed: ${listed.marked === 1 ? 'it is' : 'they are'} adopted. ${wait}`
   else if (others.found.length > 0)
     yield `Listings of this feed were written by another store (${others.found.join(', ')}): one that was lost, or that of another program. ${wait}`
 }

@@ -4,6 +4,7 @@ import type { ActionKind } from '../plan/change.ts'
 import { facts } from '../plan/guard/facts.ts'
 import type { Ends } from '../plan/guard/hold.ts'
 import type { Trip } from '../plan/guard/rules.ts'
+import { many } from '../core/text.ts'
 
 /** What one accident holds. */
 export interface Held {
@@ -31,7 +32,7 @@ export interface About {
 /** "14 deletes and 2 creates". */
 export function countsInWords(counts: Held['counts']): string {
   const words = Object.entries(counts).flatMap(([kind, count]) =>
-    count === 0 ? [] : [`${count} ${kind === 'adopt' ? 'adoption' : kind}${count === 1 ? '' : 's'}`],
+    count === 0 ? [] : [many(count, kind === 'adopt' ? 'adoption' : kind)],
   )
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }
@@ -39,8 +40,8 @@ export function countsInWords(counts: Held['counts']): string {
 export const total = (counts: Held['counts']): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 
 /** "72 hours"; below two hours minutes, below two minutes seconds. */
-function spanInWords(span: number): string {
-  if (span < 120_000) return span === 1000 ? '1 second' : `${Math.round(span / 1000)} seconds`
+export function spanInWords(span: number): string {
+  if (span < 120_000) return many(Math.round(span / 1000), 'second')
   const minutes = Math.round(span / 60_000)
   return minutes >= 120 ? `${Math.round(minutes / 60)} hours` : `${minutes} minutes`
 }

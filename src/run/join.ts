@@ -156,7 +156,9 @@ export function withJoins(reading: Reading, { known, notes }: Awaited<ReturnType
     for (const [index, { join }] of known.entries())
       if (keyless[index] > 0)
         notes.push(
-          `${keyless[index]} records have no ${join.by}, which names their rows in the table ${join.name} (join). What they have from it stays as it was`,
+          keyless[index] === 1
+            ? `1 record has no ${join.by}, which names its rows in the table ${join.name} (join). What it has from it stays as it was`
+            : `${keyless[index]} records have no ${join.by}, which names their rows in the table ${join.name} (join). What they have from it stays as it was`,
         )
   }
   return {

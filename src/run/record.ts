@@ -18,6 +18,7 @@ import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers, Writers } from './tools.ts'
+import { many } from '../core/text.ts'
 
 /** Milliseconds that calls under way are waited for after a stop signal: a container has ten seconds in all. */
 const patience = 8000
@@ -115,7 +116,7 @@ export async function recorded(
 
 function behind({ plan: { settle } }: Feed): string {
   const minutes = Math.ceil(settle / 60_000)
-  return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. Creates wait ${minutes} minutes (settle)`
+  return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. Creates wait ${many(minutes, 'minute')} (settle)`
 }
 
 function clockNote(mode: Mode): string {

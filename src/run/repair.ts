@@ -112,7 +112,7 @@ async function carryOut(
   ): Promise<Shown[] | null> {
     if (writers.signal.aborted) throw new RepairError('stopped by a signal')
     if (left === 0) {
-      outcome.error = `limits.share allows ${allowed} more deletes within 24 hours: repair again later`
+      outcome.error = 'limits.share allows no more deletes within 24 hours: repair again later'
       return null
     }
     const there = await writers.service.lookUp(mlsNumber)

@@ -1,6 +1,6 @@
 /** The ClientAsk operation (docs/service.md, "Message a chatbot"), whole or streamed. */
 import { ServiceError } from '../core/errors.ts'
-import { unknownName } from '../core/text.ts'
+import { many, unknownName } from '../core/text.ts'
 import { failureIn, notUnderstood } from './envelope.ts'
 import type { Cleaner } from './envelope.ts'
 import { ObjectSplitter } from './framing.ts'
@@ -63,7 +63,7 @@ export class BrokenAnswerError extends ServiceError {
   readonly received: string
   constructor(problem: string, received: string, cause?: unknown) {
     const came =
-      received === '' ? 'nothing of the answer had arrived' : `${received.length} characters of it had arrived`
+      received === '' ? 'nothing of the answer had arrived' : `${many(received.length, 'character')} of it had arrived`
     super('transient', `${problem}; ${came}`, { effect: 'unknown', cause })
     this.received = received
   }

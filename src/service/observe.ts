@@ -6,6 +6,7 @@ import { BitSet } from '../core/bit-set.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { RemoteSummary } from '../core/listing.ts'
 import type { ListItem } from './canonical.ts'
+import { many } from '../core/text.ts'
 
 /** One page as it came. */
 export interface Page {
@@ -24,7 +25,7 @@ export function listingsOf({ List, VirtualCount }: Page, before: number): ListIt
   if (VirtualCount !== null && VirtualCount <= before) return []
   throw new ServiceError(
     'transient',
-    `The answer to List is not in its documented form: Data.List is missing, though VirtualCount says ${VirtualCount} listings`,
+    `The answer to List is not in its documented form: Data.List is missing, though VirtualCount says ${many(VirtualCount ?? 0, 'listing')}`,
     { code: 200 },
   )
 }
@@ -95,7 +96,7 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
   /** After the last page. */
   const finish = () => {
     if (options.virtualCount === 'total' && virtualCount !== end.items)
-      contradict(`The pages held ${end.items} listings, VirtualCount says ${virtualCount ?? 'nothing'}.`)
+      contradict(`The pages held ${many(end.items, 'listing')}, VirtualCount says ${virtualCount ?? 'nothing'}.`)
     return end
   }
   const firstItems = listingsOf(first.page, 0)
@@ -135,7 +136,7 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     // After the end a service may start again: an identical page 1 after other pages is the end.
     if (number > 2 && isRepeated(items, firstItems)) return finish()
     if (number > 1 && (previous.length !== effective || items.length > effective)) {
-      const held = `${previous.length} and ${items.length} listings, page 1 ${effective}`
+      const held = `${previous.length} and ${many(items.length, 'listing')}, page 1 ${effective}`
       contradict(`Pages ${number - 1} and ${number} held ${held}.`)
     }
     const fresh = items.filter((item) => isNew(seen, item))
@@ -146,7 +147,7 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     if (options.virtualCount !== 'unknown' && end.items === virtualCount) return end
     if (options.virtualCount === 'total' && virtualCount !== null && end.items > virtualCount) return finish()
     if (number >= (options.maxPages ?? mostPages)) {
-      end.reasons.push(`The list did not end after ${number} pages.`)
+      end.reasons.push(`The list did not end after ${many(number, 'page')}.`)
       return end
     }
     previous = items

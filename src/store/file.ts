@@ -10,6 +10,7 @@ import type { Formerly } from './formerly.ts'
 import { assertNoLinks, createPrivate, hasOtherDaemon, takeLock } from './lock.ts'
 import { migrate, versionOf } from './migrations.ts'
 import { packAll, packedSince } from './packed.ts'
+import { many } from '../core/text.ts'
 
 /**
  * Opens the store's file, and makes it if there is none. Brings it to the newest schema version, and every feed to its present name.
@@ -34,7 +35,7 @@ export function openFile(
       whileLocked(file, () => {
         changing()
         for (const { feed, from, listings } of handOver(database, formerly))
-          tell(`${feed} took over ${listings} listings that the store had under ${from} (formerly)`)
+          tell(`${feed} took over ${many(listings, 'listing')} that the store had under ${from} (formerly)`)
       })
     return database
   } catch (error) {

@@ -15,6 +15,7 @@ import { createRuns } from './postgres/runs.ts'
 import { steps } from './postgres/schema.ts'
 import { createSnapshot } from './postgres/snapshot.ts'
 import type { Store, StoreReader } from './store.ts'
+import { many } from '../core/text.ts'
 
 /** How a store is opened, beside its address. */
 export interface PostgresOptions {
@@ -51,7 +52,7 @@ export function openPostgres(address: string, options: PostgresOptions = {}): St
       await transaction(async (one) => {
         await migrateOnce(one, migrations, placeOf(address))
         for (const { feed, from, listings } of await handOver(one, formerly))
-          warn(`${feed} took over ${listings} listings that the store had under ${from} (formerly)`)
+          warn(`${feed} took over ${many(listings, 'listing')} that the store had under ${from} (formerly)`)
       })
     },
   })

@@ -89,6 +89,17 @@ test('what `where` leaves out is counted, and a `where` that leaves nothing in i
   expect((await world.executed('check')).stdout).not.toContain('left out by')
 })
 
+test('that a document is cut off is said, and that nothing is deleted for it', async () => {
+  const whole = zillowFeed(homes(1, 5))
+  world.deliver(whole.slice(0, whole.lastIndexOf('<ListingDetails>')))
+  const { status, stdout } = await world.executed('check')
+  expect(status).toBe(0)
+  expect(stdout).toMatch(
+    /✓ source north: 5 records .+; not whole: the document ends in the middle of record 5, byte \d+\n/,
+  )
+  expect(stdout).toMatch(/→ .*ask whoever delivers it; until it is whole, nothing is deleted for being absent\n/)
+})
+
 test('what a feed left behind that has another name now is pointed at', async () => {
   world.deliver(zillowFeed(homes(1, 5)))
   await world.run()

@@ -82,7 +82,7 @@ test('a daemon that crashes at each start waits before the fourth; status tells,
     expect(status.stdout).toContain('The daemon was started 4 times, each time after one that ended without a word')
     expect(await world.command('status', '--ready')).toMatchObject({
       status: 1,
-      stdout: 'north: no run has succeeded yet\n',
+      stdout: 'north: no run has been good yet\n',
     })
     child.kill('SIGTERM')
   }, 'daemon')
@@ -119,8 +119,8 @@ test('--ready tells of a feed that is stale and of a daemon that is gone; --heal
   const stale = await world.command('status', '--ready')
   expect(stale.status).toBe(1)
   expect(stale.stdout).toMatch(
-    /^north: no run has succeeded since \w{3} \d+ \w{3} \d\d:\d\d, although 3 or more were due\n$/,
+    /^north: no run has been good since \w{3} \d+ \w{3} \d\d:\d\d, although 3 or more were due\n$/,
   )
   expect((await world.command('status', '--health')).status).toBe(0)
-  expect((await world.command('status')).stdout).toContain('  stale: no run has succeeded since ')
+  expect((await world.command('status')).stdout).toContain('  stale: no run has been good since ')
 })

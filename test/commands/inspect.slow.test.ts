@@ -468,6 +468,7 @@ describe('what is no feed', () => {
       `period,region_type,city,state,median_sale_price,homes_sold\n${months}\n`,
       'market statistics',
     ],
+    ['a table without rows', 'one,two\n', 'the document is a table, but none of its rows can be read'],
     ['XML about nothing', '<a><b>1</b></a>', 'no element in it is repeated'],
     ['binary data', Buffer.from(Array.from({ length: 512 }, (_, n) => n % 256)), 'binary data'],
   ]

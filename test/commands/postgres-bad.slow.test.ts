@@ -69,13 +69,13 @@ describe.skipIf(noPostgres !== null || isShifted)('a database on PostgreSQL', ()
       {
         what: 'nobody listens',
         status: 1,
-        says: "it can't be reached (ECONNREFUSED). Nothing is lost",
+        says: "it can't be reached (ECONNREFUSED): check that it runs, and its address in `store`. Nothing is lost",
         prepare: async () => `postgres://u:${secret}@127.0.0.1:1/db`,
       },
       {
         what: 'who listens hangs up',
         status: 1,
-        says: "it can't be reached (Connection terminated unexpectedly). Nothing is lost",
+        says: "it can't be reached (Connection terminated unexpectedly): check that it runs, and its address in `store`. Nothing is lost",
         prepare: async () => addressOf(await listening(createServer((socket) => socket.end()))),
       },
       {
@@ -186,7 +186,7 @@ describe.skipIf(noPostgres !== null || isShifted)('a database on PostgreSQL', ()
       {
         what: 'its socket on this machine is not there',
         status: 1,
-        says: "it can't be reached (ENOENT). Nothing is lost",
+        says: "it can't be reached (ENOENT): check that it runs, and its address in `store`. Nothing is lost",
         prepare: async () => `postgres://u:${secret}@/db?host=/not-there`,
       },
       {

@@ -111,7 +111,9 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
     const { status, stdout, stderr } = await world.command('sync')
     expect([status, stdout + stderr]).toEqual([
       1,
-      expect.stringContaining("it can't be reached (ECONNREFUSED). Nothing is lost"),
+      expect.stringContaining(
+        "it can't be reached (ECONNREFUSED): check that it runs, and its address in `store`. Nothing is lost",
+      ),
     ])
     expect(stdout + stderr).not.toContain('geheim')
     expect(world.standIn.counts.Create).toBe(0)

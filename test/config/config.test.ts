@@ -143,6 +143,18 @@ test.each([['a: |\n  x\n  \ty\nb: [1'], ['a: 1\n\t\nb: [1']])(
   },
 )
 
+test('a reference without quotes between braces is told as one problem, with what to write', () => {
+  const yaml = minimal.replace(
+    /^service:.*(\n {2}.*)*/m,
+    'service: { baseUrl: https://listings.example.com, secretKey: ${KEY}, rate: 2 }',
+  )
+  expect(yaml).not.toBe(minimal)
+  expect(() => load(yaml, { KEY: 'x' })).toThrow(
+    /one problem\n {2}line \d: \$\{NAME\} between braces or brackets needs quotes: write '\$\{NAME\}'$/,
+  )
+  expect(() => load("a: 1\nb: [1, '${KEY}'\nc: 2")).toThrow(/one problem\n {2}line \d: (?!\$\{NAME\})/)
+})
+
 test('what is wrong with a feed is named beside what is wrong with its name', () => {
   const yaml = minimal.replace('north: {', '"my feed": { drift: sometimes, timezone: Mars/One,')
   expect(() => load(yaml)).toThrow(
@@ -487,8 +499,11 @@ test.each([
   ['rate: &hunter2 *hunter2', 'line 2: A value that begins with * must be in quotes: rate: …'],
   ['privateKey: |hunter2', 'line 2: Block scalar header includes extra characters: privateKey: …'],
   ['hunter2: @hunter2', 'line 2: Plain value cannot start with reserved character @: …'],
-  ['timeout: 5s\n  timeout: 10s', 'line 3: Map keys must be unique: timeout: 10s'],
-  ['password: hunter2\n  password: hunter2', 'line 3: Map keys must be unique: password: …'],
+  ['timeout: 5s\n  timeout: 10s', 'line 3: A key stands twice in the same place; leave one of them out: timeout: 10s'],
+  [
+    'password: hunter2\n  password: hunter2',
+    'line 3: A key stands twice in the same place; leave one of them out: password: …',
+  ],
   ['{password hunter2}: 1', null],
   ['{password: hunter2}: 1', null],
   ['login: {password hunter2}', 'login.…: unknown key; did you mean "password"? (line 4)'],

@@ -54,7 +54,7 @@ test('/readyz says why not: a feed without a good run, a hold at once, a refused
   expect(await ready()).toMatchObject({
     ready: false,
     reasons: expect.arrayContaining([
-      { feed: 'north', what: 'stale', text: expect.stringContaining('no run has succeeded since') },
+      { feed: 'north', what: 'stale', text: expect.stringContaining('no run has been good since') },
     ]),
   })
 })

@@ -100,7 +100,7 @@ test('a feed that never ran, and one that is out of date, say so', async () => {
   const pagesOfRun = ['north', 'south'].map((feed) => served.ask(`/feeds/${feed}/runs/1`))
   expect((await Promise.all(pagesOfRun)).map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404])
   served.clock.jump(5 * 3_600_000)
-  expect(await read('/feeds/north')).toContain('It is out of date: no run has succeeded since')
+  expect(await read('/feeds/north')).toContain('It is out of date: no run has been good since')
 })
 
 test("/feeds/N has its runs, each with its report under that report's own policy", async () => {

@@ -489,7 +489,7 @@ describe('approve', () => {
       zillowStart + unread + some.map((one) => zillowRecord(one)).join('') + zillowEnd
     const report = await night(besides(all.slice(1)))
     expect(report).toMatchObject({ result: 'held', counts: { hold: 0, reject: 1 } })
-    expect(notes(report)).toContain('1 held by earlier runs stay held')
+    expect(notes(report)).toContain('1 held by earlier runs stays held')
     expect(notes(await night(changed(1, times(10))))).toContain('Still held, as refused: 1 update')
     // Of what was absent it says that it is back.
     await night(sixGone)
@@ -547,7 +547,7 @@ describe('approve', () => {
       const report = await night(feed ?? six)
       expect(report.changes.find(({ mlsNumber }) => mlsNumber === first)).toMatchObject({ kind: 'hold' })
       expect(report.result).toBe('held')
-      expect(notes(report)).toContain('1 held by earlier runs stay held')
+      expect(notes(report)).toContain('1 held by earlier runs stays held')
       if (feed === null) show(1)
       for (const one of [await night(changed(1, times(10))), await nights(4, changed(1, times(10)))])
         expect(heldOf(one)).toContain('it was refused')
@@ -560,9 +560,9 @@ describe('approve', () => {
       await night(gone)
       await decide('--refuse', '--yes')
       show(2)
-      expect(notes(await night(gone))).toContain('1 held by earlier runs stay held')
+      expect(notes(await night(gone))).toContain('1 held by earlier runs stays held')
       show(1)
-      expect(notes(await night([...gone, all[0]]))).toContain('1 held by earlier runs stay held')
+      expect(notes(await night([...gone, all[0]]))).toContain('1 held by earlier runs stays held')
       for (const report of [await night(gone.slice(1)), await nights(4, gone.slice(1))]) {
         expect(notes(report)).toContain('They were refused')
         expect(of(report, 'hold')).toEqual(keys(all.slice(0, 6)))

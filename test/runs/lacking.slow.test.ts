@@ -176,7 +176,7 @@ describe("what the chatbot's list lacks", () => {
     const report = await world.run()
     expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 2 } })
     expect(notes(report)).toContain(
-      "listings are missing from the chatbot's list, and 1 are there under MLSNumbers that this feed never wrote",
+      "1 of 20 listings is missing from the chatbot's list, and 1 is there under an MLSNumber that this feed never wrote",
     )
     expect(world.listings()).toHaveLength(20)
   })

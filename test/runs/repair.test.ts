@@ -271,7 +271,7 @@ describe('limits.share', () => {
     expect(world.listings()).toHaveLength(11)
     const again = await repaired()
     expect(again.duplicates).toMatchObject([{ outcomes: [{ result: 'left' }] }])
-    expect(again.duplicates[0].outcomes[0].error).toContain('limits.share allows 0 more deletes')
+    expect(again.duplicates[0].outcomes[0].error).toContain('limits.share allows no more deletes')
 
     world.deliver(zillowFeed(all.slice(1)))
     const report = await world.run()
@@ -303,7 +303,7 @@ describe('the command', () => {
     await createAgain(a)
     const done = await world.executed('repair', 'north', '--yes')
     expect(done).toMatchObject({ status: 0, stderr: '' })
-    expect(done.stdout).toMatch(/\nnorth: 1 of 1 MLSNumbers repaired\n {2}\S+: delete by NativeId \d+: done\n$/)
+    expect(done.stdout).toMatch(/\nnorth: 1 of 1 MLSNumber repaired\n {2}\S+: delete by NativeId \d+: done\n$/)
     const again = await world.executed('repair', 'north')
     expect(again).toEqual({ status: 0, stdout: 'north: nothing is on the service more than once\n', stderr: '' })
   })
@@ -337,6 +337,11 @@ describe('the command', () => {
     for (const one of [a, b, c, d]) await createAgain(one)
     const { stdout } = await world.executed('repair', 'north', '--yes', '--format', 'json')
     expect(JSON.parse(stdout)).toMatchObject({ deleted: 3, planned: 4, allowed: 3 })
+    // Nobody is asked about no delete at all.
+    const again = await world.executed('repair', 'north')
+    expect(again).toMatchObject({ status: 4, stderr: '' })
+    expect(again.stdout).toContain('  limits.share allows 0 of this 1 delete within 24 hours\n')
+    expect(again.stdout).toMatch(/: left: limits\.share allows no more deletes within 24 hours: repair again later\n$/)
   })
 })
 
@@ -513,7 +518,7 @@ describe('where the IDs of the list are not known to be what Delete takes', () =
     world.calls()
     const { duplicates } = await repaired()
     expect(duplicates.map(({ outcomes }) => outcomes[0].result)).toEqual(['done', 'done', 'done', 'left'])
-    expect(duplicates[3].outcomes[0].error).toContain('limits.share allows 3 more deletes within 24 hours')
+    expect(duplicates[3].outcomes[0].error).toContain('limits.share allows no more deletes within 24 hours')
     expect(world.calls()).toMatchObject({ Create: 3, Delete: 3 })
     expect(idsOf(d)).toHaveLength(3)
     world.clock.advance(25 * hour)

@@ -235,7 +235,9 @@ describe('as a command', () => {
     expect(parsed).toMatchObject({ version: 1, feed: 'north', chatbot: 'SN-1', session: 7, asked: 2, agreed: 2 })
     expect(parsed.listings.map(({ expected }) => expected)).toEqual(['listed', 'gone'])
     const latest = await verify('--session', '7', '--sample', '1')
-    expect(latest.stdout).toContain(`${one(1).mlsNumber}  agrees: it was deleted, and is not offered`)
+    expect(latest.stdout).toContain(
+      `${one(1).mlsNumber}  agrees: no listing of this number is synced, and none is offered`,
+    )
     expect(world.calls()).toMatchObject({ ClientAsk: 7, Create: 0, Update: 0, Edit: 0 })
   })
 

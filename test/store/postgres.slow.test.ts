@@ -162,7 +162,7 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     it('a database that is not there', async () => {
       const { message, exitStatus } = await refusal('postgres://u:geheim123@127.0.0.1:1/db')
       expect(message).toMatch(
-        /^the database db at 127\.0\.0\.1:1: it can't be reached \(ECONNREFUSED\)\. Nothing is lost/,
+        /^the database db at 127\.0\.0\.1:1: it can't be reached \(ECONNREFUSED\): check that it runs, and its address in `store`\. Nothing is lost/,
       )
       expect(exitStatus).toBe(1)
     })
@@ -273,7 +273,7 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     const store = open(address, { formerly, warn: (remark) => remarks.push(remark) })
     expect(await store.snapshot.count(chatbot, 'new')).toBe(1)
     expect(await store.runs.feeds()).toEqual(['new'])
-    expect(remarks).toEqual(['new took over 1 listings that the store had under old (formerly)'])
+    expect(remarks).toEqual(['new took over 1 listing that the store had under old (formerly)'])
     const reader = closed(openPostgresReader(address, { formerly })) as Store
     expect(await reader.snapshot.count(chatbot, 'new')).toBe(1)
     await expect(reader.snapshot.confirm(chatbot, [confirmation('B')])).rejects.toThrow(StoreError)

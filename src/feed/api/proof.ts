@@ -1,4 +1,5 @@
 /** Proofs that a list of keys is whole, and that a record is gone: types that only their proof can make. */
+import { many } from '../../core/text.ts'
 
 /** One walk over all keys, from the first page to the last. */
 export interface Walked {
@@ -52,7 +53,9 @@ export class WholeWalk {
     const lacking = Math.max(counts.before, counts.after) - found
     const surplus = found - Math.min(counts.before, counts.after)
     if (lacking > came || surplus > (changed?.size ?? 0))
-      return { why: `${found} keys came, and the source counts ${counts.before} before and ${counts.after} after` }
+      return {
+        why: `${many(found, 'key')} came, and the source counts ${counts.before} before and ${counts.after} after`,
+      }
     return new WholeWalk(walks)
   }
 }

@@ -5,6 +5,7 @@ import { decoded, withoutControls } from './encoding.ts'
 import { refuseOthers } from './foreign.ts'
 import { RecordError, brokenRecord, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading } from './format.ts'
+import { many } from '../../core/text.ts'
 
 const options = () =>
   headerOptions().extend({
@@ -82,7 +83,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & BlmOptions): 
       if (!isBlank(rest)) yield [brokenRecord(`record ${count + 1}`, 'the document ends in the middle of this record')]
     }
     if (head.count !== null && head.count !== count) {
-      reasons.push(`the header counts ${head.count} properties, the document holds ${count}`)
+      reasons.push(`the header counts ${many(head.count, 'property', 'properties')}, the document holds ${count}`)
     }
   }
 
@@ -125,7 +126,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & BlmOptions): 
       )
       // A separator within a text splits one record into two short ones.
       if (cells.length < head.least) {
-        throw new RecordError(`the record has ${cells.length} fields where the definition has ${head.least}`)
+        throw new RecordError(`the record has ${many(cells.length, 'field')} where the definition has ${head.least}`)
       }
       return head.columns.fields(cells)
     },

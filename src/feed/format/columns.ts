@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { FeedError } from '../../core/errors.ts'
 import { RecordError, tooManyValues } from './format.ts'
 import type { ReadOptions, RecordFields } from './format.ts'
+import { many } from '../../core/text.ts'
 
 export const requiredHeaders = () =>
   z.array(z.string()).default([]).describe('Headers of which at least one must be there.')
@@ -108,7 +109,7 @@ function shown(name: string): string {
 export function positionColumns(first: string[], least: number): Columns {
   if (first.length < least) {
     throw new FeedError(
-      `the first row has ${first.length} cell(s), at least ${least} are expected: it is another table`,
+      `the first row has ${many(first.length, 'cell')}, at least ${least} are expected: it is another table`,
     )
   }
   return {
@@ -116,7 +117,7 @@ export function positionColumns(first: string[], least: number): Columns {
     size: least,
     fields(cells) {
       if (cells.length < least) {
-        throw new RecordError(`the row has ${cells.length} cells, at least ${least} are expected`)
+        throw new RecordError(`the row has ${many(cells.length, 'cell')}, at least ${least} are expected`)
       }
       const fields: RecordFields = Object.create(null)
       for (let index = 0; index < cells.length; index++) fields[String(index + 1)] = unquoted(cells[index])

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { printable } from '../../core/text.ts'
+import { many, printable } from '../../core/text.ts'
 import { decoded } from './encoding.ts'
 import { looksLikeJson, refuseOthers } from './foreign.ts'
 import { refuseBroken } from './format.ts'
@@ -107,7 +107,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & JsonOptions):
     if (!/^\d{1,15}$/.test(counted)) return [`${counter} of the document is not a number of records`]
     const { count } = splitter
     if (Number(counted) === count) return []
-    return [`${counter} is ${Number(counted)}, but the document holds ${count} records`]
+    return [`${counter} is ${Number(counted)}, but the document holds ${many(count, 'record')}`]
   }
 
   function pageReasons(): string[] {

@@ -2,6 +2,7 @@ import { FeedError } from '../../core/errors.ts'
 import { brokenRecord } from './format.ts'
 import type { RawRecord } from './format.ts'
 import { lessThan, nameAt, slash, tagEnd } from './markup.ts'
+import { many } from '../../core/text.ts'
 
 /** ReplyCode for "no records found", which is not an error. */
 const noRecords = '20201'
@@ -59,7 +60,7 @@ export class RetsSplitter {
     if (!this.opened) throw new FeedError('the document is not RETS: it has no element RETS')
     if (!this.closed) this.reasons.push('the document ends before </RETS>')
     if (this.counted !== null && this.counted !== this.rows) {
-      this.reasons.push(`the server counts ${this.counted} records, the document holds ${this.rows}`)
+      this.reasons.push(`the server counts ${many(this.counted, 'record')}, the document holds ${this.rows}`)
     }
     if (this.columns === null && this.reasons.length === 0) {
       throw new FeedError('the document has no COLUMNS: it is not in one of the COMPACT forms')

@@ -7,6 +7,7 @@ import { RecordError, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
 import { RetsSplitter } from './rets-splitter.ts'
 import { xmlShape } from './xml-shape.ts'
+import { many } from '../../core/text.ts'
 
 /** `framed`: whether COLUMNS has the delimiter before its first and after its last name. */
 interface Columns {
@@ -100,6 +101,6 @@ function fitting(cells: string[], { header, framed }: Columns): string[] {
   if (extra === 1 && last && !(first && framed[0])) return cells.slice(0, -1)
   if (extra === 0 && !unsure) return cells
   throw new RecordError(
-    `the row has ${cells.length - Number(first) - Number(last)} cells where COLUMNS has ${header.size}`,
+    `the row has ${many(cells.length - Number(first) - Number(last), 'cell')} where COLUMNS has ${header.size}`,
   )
 }

@@ -3,6 +3,7 @@ import type { RawRecord } from './format.ts'
 import { bang, greaterThan, lessThan, nameAt, question, slash, startsName, tagEnd } from './markup.ts'
 import { XmlOutline } from './xml-outline.ts'
 import { XmlRecordEnd } from './xml-record-end.ts'
+import { many } from '../../core/text.ts'
 
 /** How many bytes of a new block are copied behind the rest of the last one. The rest of the block is scanned in place. */
 const joinBytes = 64 * 1024
@@ -107,7 +108,9 @@ export class XmlSplitter {
     if (!/^\d{0,15}$/.test(declared)) {
       this.outline.doubt(`${this.counter?.shown} is not a number of records`)
     } else if (declared !== '' && Number(declared) !== this.count) {
-      this.outline.doubt(`${this.counter?.shown} is ${Number(declared)}, but the document holds ${this.count} records`)
+      this.outline.doubt(
+        `${this.counter?.shown} is ${Number(declared)}, but the document holds ${many(this.count, 'record')}`,
+      )
     }
     return cut ? [brokenRecord(this.recordPlace, 'the document ends in the middle of this record')] : []
   }

@@ -7,6 +7,7 @@ import type { Ends, Pair, RuleName, Tally } from './hold.ts'
 import { factKinds, facts } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import type { Policy } from './scales.ts'
+import { many } from '../../core/text.ts'
 
 /** The settings below `limits` that rules ask for, in percent of the listings that are ours. */
 export type Limits = Readonly<Pick<PlanConfig['limits'], 'share' | 'growth'>>
@@ -136,7 +137,7 @@ const leaving: Rule = (seen, limits) => {
     ends: 'confirmed',
     label: 'too many listings would leave',
     numbers: { leaving: counts.delete, ours, allowed: isAsEmpty ? 0 : usual },
-    sentence: `${counts.delete} of ${ours} listings would leave the site${because}`,
+    sentence: `${counts.delete} of ${many(ours, 'listing')} would leave the site${because}`,
     holds: ({ kind }, pair) => kind === 'delete' && pair !== 'renumbered',
   }
 }
@@ -167,7 +168,7 @@ const arriving: Rule = (seen, limits) => {
   if (isFirstLoad || counts.create <= most) return null
   const because =
     most < usual
-      ? `where so many leave, no more may come than the ${most} that stay`
+      ? `where so many leave, no more may come than the ${most} that ${most === 1 ? 'stays' : 'stay'}`
       : `up to ${most} may come in 24 hours (limits.growth)`
   return {
     name: 'arriving',
@@ -175,7 +176,7 @@ const arriving: Rule = (seen, limits) => {
     ends: 'confirmed',
     label: 'too many listings are new',
     numbers: { arriving: counts.create, ours, allowed: most },
-    sentence: `${counts.create} new listings beside ${ours}; ${because}`,
+    sentence: `${many(counts.create, 'new listing')} beside ${ours}; ${because}`,
     holds: (action, pair) => action.cause === 'new' && !action.isBack && pair !== 'renumbered',
   }
 }
@@ -241,7 +242,7 @@ const unrecognisable: Rule = (seen, limits) => {
     waitsFor: 'the feed is back',
     label: 'too little would stay as it is',
     numbers: { stay, ours, after },
-    sentence: `after ${isOfEarlier ? 'what earlier deliveries said' : 'this delivery'} ${stay} of ${Math.max(ours, after)} listings would stay as they are`,
+    sentence: `after ${isOfEarlier ? 'what earlier deliveries said' : 'this delivery'} ${stay} of ${Math.max(ours, after)} listings would stay as ${stay === 1 ? 'it is' : 'they are'}`,
     holds: (action, _, isHeld) => asks.holds(action) && (!isOfEarlier || isHeld || isMore(action)),
   }
 }
@@ -260,8 +261,11 @@ const chatbot: Rule = (seen, limits) => {
   if (!isList && editedAgain <= most) return null
   const upTo = `up to ${most} may be (limits.share)`
   const keys = otherKeys ? ', which was read with other keys than before' : ''
-  const lacks = `${missing} of ${ours} listings are missing from the chatbot's list${keys}`
-  const under = `and ${strange} are there under MLSNumbers that this feed never wrote`
+  const lacks = `${missing} of ${many(ours, 'listing')} ${missing === 1 ? 'is' : 'are'} missing from the chatbot's list${keys}`
+  const under =
+    strange === 1
+      ? 'and 1 is there under an MLSNumber that this feed never wrote'
+      : `and ${strange} are there under MLSNumbers that this feed never wrote`
   const edited = `${editedAgain} of ${ours} listings were edited on the chatbot again after they had been sent again`
   const list = isRespelled ? `${lacks}, ${under}` : `${lacks}; ${upTo}`
   return {

@@ -80,7 +80,7 @@ export function inWords(place: string, error: unknown): unknown {
   if (wrong !== null) return new StoreConfigError(`${place}: ${wrong}`, { cause: error })
   if (isAway(error))
     return new StoreAwayError(
-      `${place}: ${code === '53300' ? noRoom : `it can't be reached (${code || messageOf(error)})`}. Nothing is lost: what was written is kept, and a later run goes on from there`,
+      `${place}: ${code === '53300' ? noRoom : `it can't be reached (${code || messageOf(error)}): check that it runs, and its address in \`store\``}. Nothing is lost: what was written is kept, and a later run goes on from there`,
       { cause: error },
     )
   if (code === '53100')

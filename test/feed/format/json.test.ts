@@ -50,7 +50,7 @@ test.each([
 })
 
 test('its own count of records must be right', async () => {
-  expect(await reasonsOf(page(', "@odata.count": 2'))).toEqual(['@odata.count is 2, but the document holds 1 records'])
+  expect(await reasonsOf(page(', "@odata.count": 2'))).toEqual(['@odata.count is 2, but the document holds 1 record'])
   expect(await reasonsOf(page(', "@odata.count": 1'))).toEqual([])
   expect(await reasonsOf(page(', "@odata.count": "many"'))).toEqual([
     '@odata.count of the document is not a number of records',

@@ -172,8 +172,8 @@ describe("the root's own count", () => {
     [`<Listings xml:count="7" note='count="9"' count = ' 1 '>${record}</Listings>`, []],
     [`<Listings>${record}</Listings>`, []],
     [`<Listings count=""><Part count="3"/>${record}</Listings>`, []],
-    [`<Listings count="3">${record}</Listings>`, ["the root's count is 3, but the document holds 1 records"]],
-    [`<Listings count="0">${record}</Listings>`, ["the root's count is 0, but the document holds 1 records"]],
+    [`<Listings count="3">${record}</Listings>`, ["the root's count is 3, but the document holds 1 record"]],
+    [`<Listings count="0">${record}</Listings>`, ["the root's count is 0, but the document holds 1 record"]],
     [`<Listings count="many">${record}</Listings>`, ["the root's count is not a number of records"]],
   ])('%s', async (text, reasons) => {
     for (const size of [1, 7, 1000]) expect((await read(xml, text, counted, size)).reasons).toEqual(reasons)
@@ -190,7 +190,7 @@ describe("the root's own count", () => {
     [`<Head><Total>1</Total></Head>${record}`, 'Listings/Head/Total', null],
     [`<Other><Total>7</Total></Other>${record}`, 'Listings/Head/Total', null],
   ])('may be an element, or an attribute of another: %s', async (content, counter, said) => {
-    const reasons = said === null ? [] : [`${counter} is ${said}, but the document holds 1 records`]
+    const reasons = said === null ? [] : [`${counter} is ${said}, but the document holds 1 record`]
     for (const size of [1, 7, 1000])
       expect((await read(xml, `<Listings>${content}</Listings>`, { ...options, counter }, size)).reasons).toEqual(
         reasons,
