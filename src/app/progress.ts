@@ -1,9 +1,9 @@
 import { messageOf } from '../core/errors.ts'
 import type { Runtime } from '../core/machine.ts'
+import { many } from '../core/text.ts'
 import type { Readers } from '../run/tools.ts'
 import type { Channel } from './doors.ts'
 import { underWay } from './log.ts'
-import { many } from '../core/text.ts'
 
 /** Milliseconds between two notes of a run's progress, in the log (without a terminal) and in the store. */
 const telling = 30_000

@@ -3,6 +3,7 @@ import { factsInPlace } from '../core/compare-listings.ts'
 import { ServiceError } from '../core/errors.ts'
 import { contentHash } from '../core/hash.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
+import { many } from '../core/text.ts'
 import { countsOf } from '../plan/change.ts'
 import type { Action, Create, Update } from '../plan/change.ts'
 import type { CallKind } from '../plan/inputs.ts'
@@ -25,7 +26,6 @@ import {
   shownOtherwise,
 } from './outcomes.ts'
 import type { Outgoing } from './outcomes.ts'
-import { many } from '../core/text.ts'
 
 type Sent = Stored<Create | Update>
 type Deleted = Stored<OfKind<'delete'>>

@@ -15,6 +15,7 @@ import { lastGood } from '../app/last-good.ts'
 import { listsInWords } from '../app/lists.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
+import { many } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import { approvalLasts } from '../store/holds.ts'
 import { observedText } from '../report/headline.ts'
@@ -24,7 +25,6 @@ import { staleness } from './health.ts'
 import { isAlive } from './one-daemon.ts'
 import { countsInWords, endOf, failuresIn, isGone, underWayInWords } from './run-in-words.ts'
 import { dueTimes } from './schedule.ts'
-import { many } from '../core/text.ts'
 
 /** Something that is wrong; `feed` null: it concerns them all. */
 export interface Unready {

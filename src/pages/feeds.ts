@@ -5,13 +5,13 @@ import { figuresOf, lackOf, lastGood } from '../app/last-good.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { numberText, timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
+import { many } from '../core/text.ts'
 import { staleness } from '../daemon/health.ts'
 import { countsInWords, endInWords, isGone, underWayInWords } from '../daemon/run-in-words.ts'
 import { dueTimes } from '../daemon/schedule.ts'
 import type { NumberedRun } from '../store/store.ts'
 import { facts, feedPath, table, text } from './frame.ts'
 import type { Piece } from './frame.ts'
-import { many } from '../core/text.ts'
 
 const strip = 30
 /** Most runs on the page of one feed. */

@@ -1,10 +1,10 @@
 /** Keys that match nothing: how they are refused or counted, and how many a Delete accepts. */
+import { many } from '../core/text.ts'
 import { refusalWords, resultWords } from './calls.ts'
 import type { Reply } from './calls.ts'
 import { largestTaken, searchLimit } from './largest.ts'
 import type { Question } from './question.ts'
 import { wholeListing } from './sentinel-listing.ts'
-import { many } from '../core/text.ts'
 
 /** An Update whose Key matches nothing. If the service creates a listing, it is removed at once. */
 export const updateWithoutMatch: Question = {

@@ -1,9 +1,9 @@
 /** A new listing in the list: when, under which filter, how it is counted, with which identifier. */
+import { many } from '../core/text.ts'
 import { refusalWords } from './calls.ts'
 import type { ListItem } from '../service/canonical.ts'
 import type { Answer, Context, Question } from './question.ts'
 import { mlsNumberOf, requiredFields, wholeListing } from './sentinel-listing.ts'
-import { many } from '../core/text.ts'
 
 /** Creates sentinel 2. */
 export const creation: Question = {

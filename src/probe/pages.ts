@@ -1,11 +1,11 @@
 /** The pages of List: largest size, what follows the last, and their order. */
+import { many } from '../core/text.ts'
 import type { ListItem } from '../service/canonical.ts'
 import { refusalWords } from './calls.ts'
 import type { Calls } from './calls.ts'
 import { largestTaken, searchLimit } from './largest.ts'
 import type { Answer, Question } from './question.ts'
 import { textOf } from './sentinel-listing.ts'
-import { many } from '../core/text.ts'
 
 export const pageSize: Question = {
   key: 'pageSize',

@@ -2,10 +2,10 @@
  * What the store keeps of a run's report, so that any form of it can be written later: the first changes of each kind, and more of
  * those that were not carried out.
  */
+import { many } from '../core/text.ts'
 import { shownKinds } from './headline.ts'
 import { isOpen } from './report.ts'
 import type { Report, ReportedChange, ReportedHold } from './report.ts'
-import { many } from '../core/text.ts'
 
 /** Most characters of JSON that are kept of the changes of one kind, and of the rejects. */
 const mostOfList = 400_000

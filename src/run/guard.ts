@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { callsToLookAgain } from '../apply/context.ts'
 import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
+import { many } from '../core/text.ts'
 import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
 import { hasPart, judge, waitOf } from '../plan/guard/guard.ts'
@@ -23,7 +24,6 @@ import type { Plan } from './plan.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
 import type { Feed, Readers } from './tools.ts'
-import { many } from '../core/text.ts'
 
 /** The plan as it will be carried out, in figures. In the workspace the accidents have become holds. */
 export interface Guarded extends Orders {

@@ -1,10 +1,10 @@
 /** What people are told of an accident, and of what is let go. */
+import { many } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { ActionKind } from '../plan/change.ts'
 import { facts } from '../plan/guard/facts.ts'
 import type { Ends } from '../plan/guard/hold.ts'
 import type { Trip } from '../plan/guard/rules.ts'
-import { many } from '../core/text.ts'
 
 /** What one accident holds. */
 export interface Held {

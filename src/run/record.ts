@@ -5,6 +5,7 @@
 import { homeIn } from '../apply/home.ts'
 import { batches } from '../core/batches.ts'
 import { ServiceError, StoreTakenError, UserError } from '../core/errors.ts'
+import { many } from '../core/text.ts'
 import type { Change } from '../plan/change.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
 import { keptReport } from '../report/kept.ts'
@@ -18,7 +19,6 @@ import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers, Writers } from './tools.ts'
-import { many } from '../core/text.ts'
 
 /** Milliseconds that calls under way are waited for after a stop signal: a container has ten seconds in all. */
 const patience = 8000

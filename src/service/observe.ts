@@ -5,8 +5,8 @@
 import { BitSet } from '../core/bit-set.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { RemoteSummary } from '../core/listing.ts'
-import type { ListItem } from './canonical.ts'
 import { many } from '../core/text.ts'
+import type { ListItem } from './canonical.ts'
 
 /** One page as it came. */
 export interface Page {

@@ -3,6 +3,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSy
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { codeOf, messageOf, systemReason } from '../core/errors.ts'
+import { many } from '../core/text.ts'
 import { assertSound, assertStore, connect } from './connection.ts'
 import { storeError } from './failure.ts'
 import { handOver, isLeft } from './formerly.ts'
@@ -10,7 +11,6 @@ import type { Formerly } from './formerly.ts'
 import { assertNoLinks, createPrivate, hasOtherDaemon, takeLock } from './lock.ts'
 import { migrate, versionOf } from './migrations.ts'
 import { packAll, packedSince } from './packed.ts'
-import { many } from '../core/text.ts'
 
 /**
  * Opens the store's file, and makes it if there is none. Brings it to the newest schema version, and every feed to its present name.

@@ -1,6 +1,7 @@
 /** The store on PostgreSQL, for several machines at once: opened for writing or for reading. */
 import { StoreAwayError, StoreConfigError } from '../core/errors.ts'
 import { systemClock } from '../core/machine.ts'
+import { many } from '../core/text.ts'
 import type { Formerly } from './formerly.ts'
 import { createChanges } from './postgres/changes.ts'
 import { openDoor } from './postgres/door.ts'
@@ -15,7 +16,6 @@ import { createRuns } from './postgres/runs.ts'
 import { steps } from './postgres/schema.ts'
 import { createSnapshot } from './postgres/snapshot.ts'
 import type { Store, StoreReader } from './store.ts'
-import { many } from '../core/text.ts'
 
 /** How a store is opened, beside its address. */
 export interface PostgresOptions {

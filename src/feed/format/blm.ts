@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { FeedError } from '../../core/errors.ts'
+import { many } from '../../core/text.ts'
 import { headerColumns, headerOptions } from './columns.ts'
 import { decoded, withoutControls } from './encoding.ts'
 import { refuseOthers } from './foreign.ts'
 import { RecordError, brokenRecord, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading } from './format.ts'
-import { many } from '../../core/text.ts'
 
 const options = () =>
   headerOptions().extend({

@@ -1,9 +1,9 @@
 /** Names the cells of a row, by a header or by position, for every format whose records are rows. */
 import { z } from 'zod'
 import { FeedError } from '../../core/errors.ts'
+import { many } from '../../core/text.ts'
 import { RecordError, tooManyValues } from './format.ts'
 import type { ReadOptions, RecordFields } from './format.ts'
-import { many } from '../../core/text.ts'
 
 export const requiredHeaders = () =>
   z.array(z.string()).default([]).describe('Headers of which at least one must be there.')

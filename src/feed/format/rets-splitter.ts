@@ -1,8 +1,8 @@
 import { FeedError } from '../../core/errors.ts'
+import { many } from '../../core/text.ts'
 import { brokenRecord } from './format.ts'
 import type { RawRecord } from './format.ts'
 import { lessThan, nameAt, slash, tagEnd } from './markup.ts'
-import { many } from '../../core/text.ts'
 
 /** ReplyCode for "no records found", which is not an error. */
 const noRecords = '20201'

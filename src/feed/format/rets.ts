@@ -1,3 +1,4 @@
+import { many } from '../../core/text.ts'
 import { headerColumns, headerOptions } from './columns.ts'
 import type { HeaderOptions } from './columns.ts'
 import { decoded } from './encoding.ts'
@@ -7,7 +8,6 @@ import { RecordError, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
 import { RetsSplitter } from './rets-splitter.ts'
 import { xmlShape } from './xml-shape.ts'
-import { many } from '../../core/text.ts'
 
 /** `framed`: whether COLUMNS has the delimiter before its first and after its last name. */
 interface Columns {

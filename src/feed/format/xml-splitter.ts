@@ -1,9 +1,9 @@
+import { many } from '../../core/text.ts'
 import { brokenRecord } from './format.ts'
 import type { RawRecord } from './format.ts'
 import { bang, greaterThan, lessThan, nameAt, question, slash, startsName, tagEnd } from './markup.ts'
 import { XmlOutline } from './xml-outline.ts'
 import { XmlRecordEnd } from './xml-record-end.ts'
-import { many } from '../../core/text.ts'
 
 /** How many bytes of a new block are copied behind the rest of the last one. The rest of the block is scanned in place. */
 const joinBytes = 64 * 1024

@@ -1,4 +1,5 @@
 /** The guard's rules. Each asks of a whole plan: is the feed wrong, or did an office change a lot in one night, which must be shown? */
+import { many } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
 import type { Action } from '../change.ts'
 import type { PlanConfig } from '../settings.ts'
@@ -7,7 +8,6 @@ import type { Ends, Pair, RuleName, Tally } from './hold.ts'
 import { factKinds, facts } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import type { Policy } from './scales.ts'
-import { many } from '../../core/text.ts'
 
 /** The settings below `limits` that rules ask for, in percent of the listings that are ours. */
 export type Limits = Readonly<Pick<PlanConfig['limits'], 'share' | 'growth'>>
