@@ -301,7 +301,7 @@ describe('what is no export', () => {
     const saved = await exported('--area-unit', 'square-meters')
     expect(saved).toMatchObject({
       status: 4,
-      stdout: expect.stringContaining('backfill would reject them: B (Status)'),
+      stdout: expect.stringContaining('backfill would reject it: B (Status)'),
     })
     expect(saved.stdout).toContain('1 without MLSNumber')
     loseAll()
