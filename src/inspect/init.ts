@@ -108,18 +108,16 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
     for (const { field, count, value, hint } of own) {
       const [depth, key] = section === 'currency' ? [2, section] : [3, field]
       const written = stringify({ [key]: value }, { lineWidth: 0 }).trim()
-      const lack = `${count} of the ${wanted} records that should be listings lack it`
+      const lack = lackInWords(count, wanted)
       const active = 2 * count >= wanted
-      add(depth, active ? `# MISSING: ${field}, ${lack}: ${hint}` : `# ${field}: ${lack}, and are rejected: ${hint}`)
+      const rejected = count === 1 ? 'is rejected' : 'are rejected'
+      add(depth, active ? `# MISSING: ${field}, ${lack}: ${hint}` : `# ${field}: ${lack}, and ${rejected}: ${hint}`)
       add(depth, active ? written : written.replaceAll(/^/gm, '# '))
     }
   }
   for (const { field, count, perhaps, write } of missing)
     if (perhaps.length > 0) {
-      add(
-        2,
-        `# MISSING: ${field}, ${count} of the ${wanted} records that should be listings lack it. If ${printable(perhaps.join(' or '))} has it:`,
-      )
+      add(2, `# MISSING: ${field}, ${lackInWords(count, wanted)}. If ${printable(perhaps.join(' or '))} has it:`)
       add(2, `# ${printable(write)}`)
     }
   const groups = placeholderGroups(missing, wanted)
@@ -134,7 +132,10 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
   const rooms = missing.find(({ field, perhaps }) => field === 'Bedrooms' && perhaps.length === 0)
   const homes = Object.entries(rooms?.kinds ?? {}).reduce((sum, [kind, count]) => sum + (isHome(kind) ? count : 0), 0)
   if (homes > 0)
-    add(2, `# MISSING: Bedrooms of ${homes} homes, which are rejected: fields: { Bedrooms: … }, if the feed has them`)
+    add(
+      2,
+      `# MISSING: Bedrooms of ${homes === 1 ? '1 home, which is' : `${homes} homes, which are`} rejected: fields: { Bedrooms: … }, if the feed has them`,
+    )
   if (findings.hiding.length > 0) {
     add(2, '# The feed has a flag for hidden addresses that the preset does not read: check that it means this.')
     add(2, flow({ hideAddress: findings.hiding }))
@@ -146,6 +147,9 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
   }
   return `${lines.join('\n')}\n`
 }
+
+const lackInWords = (count: number, wanted: number): string =>
+  `${count} of the ${wanted} records that should be listings ${count === 1 ? 'lacks' : 'lack'} it`
 
 /** Placeholders for each kind of property whose records lack something, as far as one may be given. */
 function placeholderGroups(missing: Findings['missing'], wanted: number): object[] {

@@ -313,6 +313,15 @@ describe('what is said of a feed', () => {
     expect(some.findings.missing.find(({ field }) => field === 'Bedrooms')?.perhaps).toEqual([])
   })
 
+  test('a single record that lacks something is told as one', async () => {
+    const feed = zillowFeed([1, 2, 3, 4].map((n) => home(n)))
+    const source = made('one.xml', feed.replace(/<Bedrooms>.*/, '').replace(/<ListingUrl>.*/, ''))
+    await inspect(source, '--init')
+    const written = readFileSync(configFile(), 'utf8')
+    expect(written).toContain('# MISSING: Bedrooms of 1 home, which is rejected')
+    expect(written).toContain('1 of the 4 records that should be listings lacks it')
+  })
+
   test('a feed of the configuration by its name, with its own options', async () => {
     mkdirSync(join(folder, 'config'))
     copyFileSync(fixtureOf('kyero'), join(folder, 'config', 'k.xml'))
