@@ -362,7 +362,7 @@ describe('1330 properties were deleted at once', () => {
       exitStatus.held,
       '1329 of 1330 listings would leave the site; up to 266 may in 24 hours (limits.share)',
     )
-    expect(report.notes.join('\n')).toContain('after this delivery 1 of 1330 listings would stay as it is')
+    expect(report.notes.join('\n')).toContain('after this delivery 1 of 1330 listings would stay as they are')
     expect(report.counts).toMatchObject({ delete: 0, hold: 1329 })
     expect(world.listings()).toHaveLength(1330)
   })

@@ -137,7 +137,7 @@ const leaving: Rule = (seen, limits) => {
     ends: 'confirmed',
     label: 'too many listings would leave',
     numbers: { leaving: counts.delete, ours, allowed: isAsEmpty ? 0 : usual },
-    sentence: `${counts.delete} of ${many(ours, 'listing')} would leave the site${because}`,
+    sentence: `${counts.delete} of ${ours} listings would leave the site${because}`,
     holds: ({ kind }, pair) => kind === 'delete' && pair !== 'renumbered',
   }
 }
@@ -242,7 +242,7 @@ const unrecognisable: Rule = (seen, limits) => {
     waitsFor: 'the feed is back',
     label: 'too little would stay as it is',
     numbers: { stay, ours, after },
-    sentence: `after ${isOfEarlier ? 'what earlier deliveries said' : 'this delivery'} ${stay} of ${Math.max(ours, after)} listings would stay as ${stay === 1 ? 'it is' : 'they are'}`,
+    sentence: `after ${isOfEarlier ? 'what earlier deliveries said' : 'this delivery'} ${stay} of ${Math.max(ours, after)} listings would stay as they are`,
     holds: (action, _, isHeld) => asks.holds(action) && (!isOfEarlier || isHeld || isMore(action)),
   }
 }
