@@ -8,13 +8,8 @@ import type { RemoteSummary } from '../core/listing.ts'
 import { many } from '../core/text.ts'
 import type { ListItem } from './canonical.ts'
 
-/** One page as it came. */
-export interface Page {
-  /** null: the service sent none. */
-  List: ListItem[] | null
-  /** null: not a number. */
-  VirtualCount: number | null
-}
+/** One page as it came. List null: the service sent none; VirtualCount null: not a number. One of them is there. */
+export type Page = { List: ListItem[]; VirtualCount: number | null } | { List: null; VirtualCount: number }
 
 /**
  * The listings of a page. Without a list there are none, if VirtualCount agrees: it says no more than the `before` listings of
@@ -22,10 +17,10 @@ export interface Page {
  */
 export function listingsOf({ List, VirtualCount }: Page, before: number): ListItem[] {
   if (List !== null) return List
-  if (VirtualCount !== null && VirtualCount <= before) return []
+  if (VirtualCount <= before) return []
   throw new ServiceError(
     'transient',
-    `The answer to List is not in its documented form: Data.List is missing, though VirtualCount says ${many(VirtualCount ?? 0, 'listing')}`,
+    `The answer to List is not in its documented form: Data.List is missing, though VirtualCount says ${many(VirtualCount, 'listing')}`,
     { code: 200 },
   )
 }
