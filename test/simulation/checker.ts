@@ -4,7 +4,7 @@ import type { Report, ReportedChange } from '../../src/report/report.ts'
 import type { Disk } from './disk.ts'
 import { feedKeys, listingOf, otherSpelling, toursAt } from './feed.ts'
 import type { Delivery, Entry, Said } from './feed.ts'
-import { GuardModel, allowed, isIn, rareAfter, tellsOfClock } from './guard-model.ts'
+import { GuardModel, allowed, believes, isIn, rareAfter, tellsOfClock } from './guard-model.ts'
 import { feeOf, judged, ownerOf } from './service.ts'
 import { walks } from './service-mishaps.ts'
 import type { Judged, ModelService, Row, Witness, WriteCall } from './service.ts'
@@ -653,7 +653,7 @@ export class Checker implements Witness {
         isFirstLoad: this.#isFirstLoad,
         isRare: this.#isRare,
       })
-    const isBelieved = !report.holds.some(({ rule }) => rule === 'older' || rule === 'unrecognisable')
+    const isBelieved = believes(report)
     const isComplete = this.delivery.whole || (this.delivery.isDelta === true && this.delivery.records >= 0)
     if (isComplete && report.error === null && report.command !== 'diff') {
       const { done = 0, unknown = 0, skipped = 0 } = report.applied?.outcomes ?? {}

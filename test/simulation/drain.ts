@@ -8,6 +8,7 @@ import type { Report } from '../../src/report/report.ts'
 import { Choices } from './choices.ts'
 import { listingOf } from './feed.ts'
 import type { Delivery, Entry } from './feed.ts'
+import { believes } from './guard-model.ts'
 import { Program } from './program.ts'
 import { calmed, drawSwarm, feedName } from './world.ts'
 import { hour, minute } from './time.ts'
@@ -227,7 +228,7 @@ class History {
       if (absent.includes(key) && times < this.#graceRuns) checker.fail(`grace: ${key} lost, absent ${times} times`)
     }
     for (const key of lost) this.#absent.delete(key)
-    const isBelieved = whole && !report.holds.some(({ rule }) => rule === 'older' || rule === 'unrecognisable')
+    const isBelieved = whole && believes(report)
     const saysOtherwise = new Set(isBelieved ? holds : [])
     for (const { kind, cause, mlsNumber } of report.changes())
       if (kind === 'hold' && cause === 'grace' && isBelieved) saysOtherwise.add(mlsNumber)

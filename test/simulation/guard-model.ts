@@ -48,6 +48,10 @@ const wordOf = (fact: Fact, listing: Listing): Word => words[fact](listing)
 /** How many may change it, however few there are. */
 const least: Record<Fact, number> = { price: 1, status: 3, emptied: 1 }
 
+/** Whether the delivery of a run was believed. */
+export const believes = ({ holds }: Report): boolean =>
+  !holds.some(({ rule }) => rule === 'older' || rule === 'unrecognisable')
+
 /** Whether a report says that the clock was wrong, so that what was held before waits anew. */
 export const tellsOfClock = ({ notes }: Report): boolean => notes.some((note) => note.startsWith('The clock was wrong'))
 
@@ -257,7 +261,7 @@ export class GuardModel {
     for (const { kind, cause, held, mlsNumber } of report.changes())
       if (kind === 'hold' && cause.startsWith('twice-') && held !== 'delete') unclear.add(`facts ${mlsNumber}`)
     // What a delivery that is not believed says of it ends nothing.
-    const isBelieved = isWhole && !report.holds.some(({ rule }) => rule === 'older' || rule === 'unrecognisable')
+    const isBelieved = isWhole && believes(report)
     if (isBelieved)
       for (const [name, since] of of.waiting)
         for (const price of since.keys()) if (waits.get(name) !== price && !unclear.has(name)) since.delete(price)
