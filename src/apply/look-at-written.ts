@@ -7,6 +7,7 @@ import { batches } from '../core/batches.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
+import { many } from '../core/text.ts'
 import { clearedWith } from '../plan/change.ts'
 import type { Create, Update } from '../plan/change.ts'
 import type { Baseline } from '../store/store.ts'
@@ -129,11 +130,10 @@ function asUpdate(change: Create | Update): Update {
 }
 
 function* notesOf({ orders, feed }: ApplyContext, { forms, uncleared }: Record<'forms' | 'uncleared', Times>) {
-  const inListings = (times: number): string => (times === 1 ? '1 listing' : `${times} listings`)
   for (const [field, times] of Object.entries(uncleared))
-    yield `${field} was cleared in ${inListings(times)}, but the service still shows it; \`listing-sync probe --feed ${feed.name}\` learns how it clears a field, and the next update of the listing does so, where that can be done`
+    yield `${field} was cleared in ${many(times, 'listing')}, but the service still shows it; \`listing-sync probe --feed ${feed.name}\` learns how it clears a field, and the next update of the listing does so, where that can be done`
   for (const [field, times] of Object.entries(forms)) {
     if (!orders.forms.has(field as FieldName))
-      yield `${field} is shown otherwise than sent in ${inListings(times)}, right after it was sent: the service's own form, which is remembered and not sent again`
+      yield `${field} is shown otherwise than sent in ${many(times, 'listing')}, right after it was sent: the service's own form, which is remembered and not sent again`
   }
 }

@@ -7,6 +7,7 @@
 import { ServiceError } from '../core/errors.ts'
 import { caughtUp } from '../core/listing.ts'
 import type { Shown } from '../core/listing.ts'
+import { many } from '../core/text.ts'
 import type { ApplyContext } from './context.ts'
 import { rowOf } from './outcomes.ts'
 
@@ -104,7 +105,7 @@ export function notesOfCopies({ gone, stillShown, failed, problem }: OwnCopies, 
   const say = (count: number, became: string): void => {
     if (count > 0)
       notes.push(
-        `Another program created ${count === 1 ? '1 listing' : `${count} listings`}, too; the ${count === 1 ? 'copy' : 'copies'} of this one ${became}.`,
+        `Another program created ${many(count, 'listing')}, too; the ${count === 1 ? 'copy' : 'copies'} of this one ${became}.`,
       )
   }
   const were = (count: number): string => (count === 1 ? 'was' : 'were')

@@ -15,7 +15,7 @@ import { openApp } from '../app/open.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { ConfigError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
-import { jsonDocument } from '../core/text.ts'
+import { jsonDocument, many } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import { dueTimes } from '../daemon/schedule.ts'
 import { checkPage } from '../pages/check.ts'
@@ -75,7 +75,7 @@ function problemOf(problem: string): Checked {
 }
 
 function checkedConfiguration(file: string, feeds: readonly FeedConfig[]): Checked {
-  const found = `${file}: ${feeds.length} ${feeds.length === 1 ? 'feed' : 'feeds'}, no problem`
+  const found = `${file}: ${many(feeds.length, 'feed')}, no problem`
   return { what: 'configuration', feed: null, ok: true, found, remedy: null }
 }
 

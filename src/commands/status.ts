@@ -5,12 +5,11 @@ import type { Left } from '../app/left-behind.ts'
 import { openApp } from '../app/open.ts'
 import { exitStatus } from '../core/exit.ts'
 import { systemClock } from '../core/machine.ts'
-import { jsonDocument, many, printable } from '../core/text.ts'
+import { jsonDocument, many, printable, spanInWords } from '../core/text.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import { readinessOf, statusOf } from '../daemon/status.ts'
 import { failureInWords } from '../daemon/run-in-words.ts'
 import type { Unready } from '../daemon/status.ts'
-import { spanInWords } from '../run/hold-sentences.ts'
 import { chosenFeeds, withApp } from './command.ts'
 
 /**

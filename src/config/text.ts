@@ -47,7 +47,10 @@ export function readDocument(text: string): ConfigDocument {
   const wrong = [...document.errors, ...document.warnings]
   // What a tab at the beginning of a line leads to has many names.
   const wrongLines = new Set(wrong.map(({ pos }) => lineAt(pos[0])))
-  const tabs = [...wrongLines].filter((line) => /^ *\t/.test(lines[line - 1] ?? '')).toSorted((a, b) => a - b)
+  const wrongLike = (pattern: RegExp): number[] =>
+    [...wrongLines].filter((line) => pattern.test(lines[line - 1] ?? '')).toSorted((a, b) => a - b)
+  const tabs = wrongLike(/^ *\t/)
+  const [bare = Infinity] = wrongLike(bareReference)
   const aliases = new Map<number, string>()
   visit(document, {
     Alias(_, alias) {
@@ -57,12 +60,9 @@ export function readDocument(text: string): ConfigDocument {
     },
   })
   // One mistake makes the library report several errors.
-  const [bare = Infinity] = [...wrongLines]
-    .filter((line) => bareReference.test(lines[line - 1] ?? ''))
-    .toSorted((a, b) => a - b)
   const others = wrong.filter(({ pos }) => {
     const line = lineAt(pos[0])
-    return !(line >= tabs[0]) && line < bare && !aliases.has(line)
+    return line < Math.min(tabs.at(0) ?? Infinity, bare) && !aliases.has(line)
   })
   const problems = others.map((error) => at(error.pos[0], yamlSentence(error)))
   problems.push(...aliases.values())

@@ -83,6 +83,13 @@ export function many(count: number, noun: string, nouns = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : nouns}`
 }
 
+/** A span of milliseconds: "72 hours"; below two hours minutes, below two minutes seconds. */
+export function spanInWords(span: number): string {
+  if (span < 120_000) return many(Math.round(span / 1000), 'second')
+  const minutes = Math.round(span / 60_000)
+  return minutes >= 120 ? `${Math.round(minutes / 60)} hours` : `${minutes} minutes`
+}
+
 /** A field's value in a sentence: "250,000", "1998", a text cut at 40 characters, "3 entries", "none". */
 export function valueInWords(field: string, value: string | number | readonly unknown[] | null): string {
   if (value === null) return 'none'

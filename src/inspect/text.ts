@@ -43,8 +43,7 @@ function* lines(findings: Findings, paint: Paint): Generator<string> {
 function* liveLines({ live }: Findings, paint: Paint): Generator<string> {
   if (live === undefined) return
   const { title, all, licence, schedule } = live
-  const count =
-    all === null ? 'it does not count its records' : `${grouped(all)} ${all === 1 ? 'record' : 'records'} in all`
+  const count = all === null ? 'it does not count its records' : `${groupedMany(all, 'record')} in all`
   yield* row('live', `${title}: ${count}`, paint)
   for (const sentence of licence) yield* wrapped(`licence: ${sentence}`, 2, (line) => paint('yellow', line))
   for (const sentence of schedule) yield* wrapped(`schedule: ${sentence}`, 2)
@@ -59,11 +58,7 @@ function* documentLines({ source, document, live }: Findings, paint: Paint): Gen
   yield paint('bold', shorten(printable(source), width))
   yield* row('format', `${formats[format].title}${how}${within}`, paint)
   yield* row('encoding', `${encoding.name} (${encoding.by})`, paint)
-  yield* row(
-    'size',
-    `${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}, ${grouped(records)} ${records === 1 ? 'record' : 'records'}`,
-    paint,
-  )
+  yield* row('size', `${groupedMany(bytes, 'byte')}, ${groupedMany(records, 'record')}`, paint)
   if (complete === null && live !== undefined) yield* row('whole', 'one page of the source was read', paint)
   else if (complete === null) yield* row('whole', 'not known: only these first records were read', paint)
   else if (complete && doubt !== null) yield* row('whole', paint('yellow', `not proven: ${doubt}`), paint)
@@ -208,6 +203,10 @@ export function* wrapped(
 /** 1,234,567 */
 export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
+}
+
+function groupedMany(count: number, noun: string): string {
+  return `${grouped(count)} ${count === 1 ? noun : `${noun}s`}`
 }
 
 function markName(delimiter: string): string {

@@ -84,7 +84,7 @@ function words({ event, is, since }: News, facts: Facts): Pick<Message, 'title' 
     return { title: `${feed}: nothing is held any more (${facts.ended})`, lines, command: null }
   }
   const { changes, sentences, homes } = held
-  const count = `${changes} ${changes === 1 ? 'change' : 'changes'}`
+  const count = many(changes, 'change')
   const title = `${feed}: ${count} ${still}held${is === 'reminder' ? ` since ${time(since)}` : ''}`
   const more = changes > homesNamed ? `; and ${changes - homesNamed} more` : ''
   const named = homes.length === 0 ? [] : [`${homes.slice(0, homesNamed).join('; ')}${more}`]

@@ -4,7 +4,7 @@ import type { Home } from '../core/home.ts'
 import { moneyText, numberText, percentText, timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
 import type { ExtensionEntry, FieldName, FieldValue } from '../core/listing.ts'
-import { printable, shorten } from '../core/text.ts'
+import { many, printable, shorten } from '../core/text.ts'
 import type { Report, ReportedChange } from './report.ts'
 
 /** Most characters of a text that are shown. */
@@ -56,7 +56,7 @@ export function fieldValue(field: FieldName, value: FieldValue | null, { reader,
     return `${priceText(value, home?.currency ?? null, reader)}${monthly.has(field) ? '/month' : ''}`
   }
   if (typeof value === 'string') return quoted(value)
-  if (isImages(value)) return `${value.length} ${value.length === 1 ? 'image' : 'images'}`
+  if (isImages(value)) return many(value.length, 'image')
   return shorten(value.map(entry).join(', '), longest)
 }
 

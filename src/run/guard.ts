@@ -13,7 +13,7 @@ import type { Ends, HeldPart } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Policy } from '../plan/guard/scales.ts'
 import type { Seen, Trip } from '../plan/guard/rules.ts'
-import { countsInWords, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
+import { countsInWords, createsWait, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
 import type { About, LetGoVerb } from './hold-sentences.ts'
 import type { HeldInBrief } from '../report/report.ts'
 import type { Finding } from '../store/store.ts'
@@ -370,7 +370,7 @@ function estimated(
 }
 
 function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): Generator<string> {
-  const wait = `Creates wait ${many(Math.ceil(feed.plan.settle / 60_000), 'minute')} (settle)`
+  const wait = createsWait(feed.plan.settle)
   if (others.rival !== null)
     yield `Another program fills this chatbot: its store (${others.rival}) goes on writing listings of this feed. Nothing is created until it has written nothing for a day. Stop one of the two`
   // `record.ts` has told that already.
@@ -391,8 +391,7 @@ function* notesOf(mapped: number, past: Past, plan: Plan, feed: Feed): Generator
   if (mapped > 0 && past.isNewMapping) {
     const calls = mapped === 1 ? '1 update, 1 call' : `${mapped} updates, as many calls`
     const minutes = Math.round(mapped / feed.rate / 60)
-    const time =
-      mapped / feed.rate < 60 ? 'less than a minute' : `about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`
+    const time = mapped / feed.rate < 60 ? 'less than a minute' : `about ${many(minutes, 'minute')}`
     yield `the mapping changed: ${calls}, ${time} at ${feed.rate} a second`
   }
   if (facts.driftKept > 0) {

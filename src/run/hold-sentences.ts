@@ -1,5 +1,5 @@
 /** What people are told of an accident, and of what is let go. */
-import { many } from '../core/text.ts'
+import { many, spanInWords } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { ActionKind } from '../plan/change.ts'
 import { facts } from '../plan/guard/facts.ts'
@@ -39,12 +39,9 @@ export function countsInWords(counts: Held['counts']): string {
 
 export const total = (counts: Held['counts']): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-/** "72 hours"; below two hours minutes, below two minutes seconds. */
-export function spanInWords(span: number): string {
-  if (span < 120_000) return many(Math.round(span / 1000), 'second')
-  const minutes = Math.round(span / 60_000)
-  return minutes >= 120 ? `${Math.round(minutes / 60)} hours` : `${minutes} minutes`
-}
+/** `settle` in milliseconds: how long a call of which nothing is known may still land. */
+export const createsWait = (settle: number): string =>
+  `Creates wait ${many(Math.ceil(settle / 60_000), 'minute')} (settle)`
 
 /** The whole message of an accident: what, of how many, against which number, what happens next. */
 export function sentenceOf(trip: Trip, held: Held, about: About): string {

@@ -1,5 +1,6 @@
 /** Puts the rows of second tables (`join`) beside the records that they belong to. */
 import { FeedError } from '../core/errors.ts'
+import { many } from '../core/text.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
 import type { RawRecord, Reading, RecordFields } from '../feed/format/format.ts'
 import { RecordError } from '../feed/format/format.ts'
@@ -154,12 +155,12 @@ export function withJoins(reading: Reading, { known, notes }: Awaited<ReturnType
       if (made.length > 0) yield made
     }
     for (const [index, { join }] of known.entries())
-      if (keyless[index] > 0)
+      if (keyless[index] > 0) {
+        const [have, their, they] = keyless[index] === 1 ? ['has', 'its', 'it has'] : ['have', 'their', 'they have']
         notes.push(
-          keyless[index] === 1
-            ? `1 record has no ${join.by}, which names its rows in the table ${join.name} (join). What it has from it stays as it was`
-            : `${keyless[index]} records have no ${join.by}, which names their rows in the table ${join.name} (join). What they have from it stays as it was`,
+          `${many(keyless[index], 'record')} ${have} no ${join.by}, which names ${their} rows in the table ${join.name} (join). What ${they} from it stays as it was`,
         )
+      }
   }
   return {
     ...reading,

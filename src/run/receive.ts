@@ -5,7 +5,7 @@ import { contentHash, shortHash } from '../core/hash.ts'
 import { caughtUp, emptyDelivery, listingAt, mlsNumberOf, movesAt } from '../core/listing.ts'
 import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut, MovingListing } from '../core/listing.ts'
 import type { Runtime } from '../core/machine.ts'
-import { printable, shorten } from '../core/text.ts'
+import { many, printable, shorten } from '../core/text.ts'
 import { readBudget } from '../feed/format/budget.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
 import type { RawRecord, Reading, Written } from '../feed/format/format.ts'
@@ -249,11 +249,11 @@ async function read(
     ...ofRead.map((note) => (skipped === 0 ? note : `${note}; ${others} not read and not counted`)),
   ]
   if (pending > 0) {
-    const said = pending === 1 ? '1 MLSNumber' : `${pending} MLSNumbers`
+    const said = many(pending, 'MLSNumber')
     notes.push(`What earlier deliveries said of ${said} was not carried out yet, and is planned again with this one`)
   }
   if (passed > 0) {
-    const said = passed === 1 ? '1 MLSNumber' : `${passed} MLSNumbers`
+    const said = many(passed, 'MLSNumber')
     notes.push(
       `Of ${said} a later delivery said something that is not carried out yet: what this one says of ${passed === 1 ? 'it' : 'them'} is passed over`,
     )
@@ -577,17 +577,14 @@ function imagesCount() {
 
   function fileNotes(): string[] {
     if (files.images === 0) return []
-    const images = files.images === 1 ? '1 image' : `${files.images} images`
-    const of = files.listings === 1 ? '1 listing' : `${files.listings} listings`
-    return [`${images} of ${of} left out: the feed names their files only; say the address before them with imageBase`]
+    const left = `${many(files.images, 'image')} of ${many(files.listings, 'listing')} left out`
+    return [`${left}: the feed names their files only; say the address before them with imageBase`]
   }
 
   function hostNotes(): string[] {
     if (listings === 0) return []
     const total = [...hosts.values()].reduce((sum, one) => sum + one, 0)
-    const images = total === 1 ? '1 image' : `${total} images`
-    const of = listings === 1 ? '1 listing' : `${listings} listings`
     const where = [...hosts].map(([host, times]) => `${host} ${times}`).join(', ')
-    return [`imagesNotFrom: ${images} of ${of} left out (${where})`]
+    return [`imagesNotFrom: ${many(total, 'image')} of ${many(listings, 'listing')} left out (${where})`]
   }
 }

@@ -5,7 +5,6 @@
 import { homeIn } from '../apply/home.ts'
 import { batches } from '../core/batches.ts'
 import { ServiceError, StoreTakenError, UserError } from '../core/errors.ts'
-import { many } from '../core/text.ts'
 import type { Change } from '../plan/change.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
 import { keptReport } from '../report/kept.ts'
@@ -13,6 +12,7 @@ import { failureOf } from '../report/report.ts'
 import type { Failure } from '../report/report.ts'
 import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
+import { createsWait } from './hold-sentences.ts'
 import { keepList } from './look.ts'
 import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
@@ -115,8 +115,7 @@ export async function recorded(
 }
 
 function behind({ plan: { settle } }: Feed): string {
-  const minutes = Math.ceil(settle / 60_000)
-  return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. Creates wait ${many(minutes, 'minute')} (settle)`
+  return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. ${createsWait(settle)}`
 }
 
 function clockNote(mode: Mode): string {

@@ -1,6 +1,6 @@
 /** Tells which values of records can't be read, and are left out of their listings. */
 import type { Delivered, Problem } from '../core/listing.ts'
-import { printable, shorten } from '../core/text.ts'
+import { many, printable, shorten } from '../core/text.ts'
 
 /** How many fields are named. */
 const mostNamed = 20
@@ -25,9 +25,8 @@ export function unreadCount() {
     /** One sentence for each field. */
     notes: (): string[] =>
       [...fields].map(([field, { count, first }]) => {
-        const of = count === 1 ? '1 listing' : `${count} listings`
         const value = shorten(printable(first.value ?? ''), 60)
-        return `${field} was left out of ${of}, as it can't be read: ${first.problem} (${first.at}: "${value}")`
+        return `${field} was left out of ${many(count, 'listing')}, as it can't be read: ${first.problem} (${first.at}: "${value}")`
       }),
   }
 }

@@ -42,7 +42,7 @@ export class WholeWalk {
     const doubled = Math.max(...walks.map((walk) => walk.doubled))
     if (doubled > 0)
       return {
-        why: `${doubled === 1 ? '1 key' : `${doubled} keys`} came more than once, so others may have been passed over`,
+        why: `${many(doubled, 'key')} came more than once, so others may have been passed over`,
       }
     if (counts === null)
       return walks.length > 1 ? new WholeWalk(walks) : { why: 'the source does not count, and was walked only once' }
