@@ -96,9 +96,10 @@ export function createHolds(connection: Connection): Holds {
   const keepSurvivors = database.prepare(`UPDATE hold SET current = 1 WHERE feed = ? AND ${survivesDisbelief}`)
   const drop = database.prepare('DELETE FROM hold WHERE feed = ? AND current = 0')
   const refuseAny = database.prepare("UPDATE hold SET content = NULL WHERE feed = ? AND decision = 'refused'")
-  // A refusal may be for any content (NULL). An approval is only for what was shown, so NULL becomes a content of its own.
+  // A refusal may be for any content (NULL). An approval is only for what was shown, so NULL becomes a content of its own,
+  // until it is refused again.
   const decide = database.prepare(
-    `UPDATE hold SET content = iif(decision = 'refused' AND @decision IS NOT 'refused', coalesce(content, ''), content),
+    `UPDATE hold SET content = iif(@decision = 'refused', nullif(content, ''), iif(decision = 'refused', coalesce(content, ''), content)),
       decision = @decision, decided_by = @by, decided_at = @now
     WHERE feed = @feed AND part <> '' AND (@decision IS NOT NULL OR decision IS NOT NULL)`,
   )

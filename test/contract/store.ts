@@ -1053,6 +1053,20 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await holds.waiting('north', now)).toBe(1)
       })
 
+      it('refused for any content are that again if somebody took it back meanwhile; else nothing is for any content', async () => {
+        await hold([newHeld('A', 'update price')])
+        await holds.decide('north', 'refused', 'Ada', now, null)
+        await holds.replace('north', [], { now, isWhole: false, isNewMapping: true, letGo: () => 0 })
+        const contents = []
+        for (const decision of [null, 'refused', 'approved', 'refused'] as const) {
+          await holds.decide('north', decision, 'Ada', now, null)
+          contents.push((await memoryOf('A'))?.holds[0].content)
+        }
+        expect(contents).toEqual(['', null, '', null])
+        await hold([newHeld('A', 'update price', { content: 'of the new mapping' })], now + hour)
+        expect((await memoryOf('A'))?.holds[0]).toMatchObject({ content: 'of the new mapping', decision: 'refused' })
+      })
+
       it('have no time of a record without MLSNumber that kept the same: a rule begins anew', async () => {
         const noRule = { rules: [], ends: 'never' } as const
         const asking = (key: string) => newHeld(key, 'delete', { rules: ['older'], ends: 'never' })

@@ -612,6 +612,19 @@ describe('approve', () => {
     },
   )
 
+  test('refused, taken back and refused again before the next sync stays so in a new configuration', async () => {
+    await loaded()
+    const feed = [...all, ...homes(21, 40)]
+    await night(feed)
+    await decide('--refuse', '--yes')
+    world.configure({ north: { volatile: { ...volatile, fields: ['DaysOnMarket', 'HOAMonth'] } } })
+    world.clock.advance(day)
+    await world.run('backfill')
+    await decide('--revoke')
+    await decide('--refuse', '--yes')
+    expect(notes(await nights(4, feed))).toContain('Held: 20 creates. They were refused')
+  })
+
   test('taken back leaves the clock as it was', async () => {
     await loaded()
     await nights(3, sixGone)

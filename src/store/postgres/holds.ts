@@ -196,10 +196,12 @@ export function createHolds(door: Door): Holds {
         const what = decision ?? 'revoked'
         const which = decision === null ? "part <> '' AND decision IS NOT NULL" : "part <> ''"
         const listings = await tell(asker, feed, now, what, by, which)
-        // A refusal may be for any content (NULL). An approval is only for what was shown, so NULL becomes a content of its own.
+        // A refusal may be for any content (NULL). An approval is only for what was shown, so NULL becomes a content of its own,
+        // until it is refused again.
         const changes = await asker.run(
           `UPDATE hold SET decision = $2, decided_by = $3, decided_at = $4,
-            content = CASE WHEN decision = 'refused' AND $2 IS DISTINCT FROM 'refused' THEN coalesce(content, '') ELSE content END
+            content = CASE WHEN $2 = 'refused' THEN nullif(content, '')
+              WHEN decision = 'refused' THEN coalesce(content, '') ELSE content END
           WHERE feed = $1 AND ${which}`,
           [feed, decision, by, now],
         )
