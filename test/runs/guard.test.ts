@@ -278,6 +278,31 @@ describe('what comes', () => {
     expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, hold: 21 } })
     expect(rules(report)).toEqual(['arriving', 'facts'])
   })
+
+  test('by a backfill is asked like by a sync also where it has to know what is absent, which the backfill leaves', async () => {
+    await loaded()
+    const feed = [...changed(8, times(2), all.slice(0, 14)), ...homes(101, 120)]
+    const asking = await nights(3, feed)
+    expect(notes(asking)).toContain('after this delivery 6 of 34 listings would stay as they are')
+    world.clock.advance(day)
+    for (const command of ['backfill', 'sync'] as const) {
+      const report = await world.run(command)
+      expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0, hold: 34 } })
+      expect(report.notes).toContain(asking.notes[0])
+    }
+  })
+
+  test('from an older delivery waits in a backfill, too', async () => {
+    await loaded()
+    const now = [...all.slice(4), ...homes(21, 24)]
+    expect(await night(now)).toMatchObject({ result: 'ok', counts: { create: 4, delete: 4 } })
+    world.clock.advance(day)
+    world.deliver(zillowFeed(all))
+    const report = await world.run('backfill')
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, hold: 8 } })
+    expect(notes(report)).toContain('this delivery is older than the last: it brings back 4 listings that had gone')
+    expect(there()).toEqual(keys(now))
+  })
 })
 
 test('the rows of a CSV are read anew where its header names other columns', async () => {
