@@ -228,7 +228,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
     holding.clock = Math.min(holding.clock ?? clock, clock)
     holding.last = Math.max(holding.last, clock)
   }
-  const count = (kind: ActionKind, { change, weighed, heldBy, waiting: untilTime }: Verdict): void => {
+  const count = (kind: ActionKind, { change, weighed, heldBy, waiting: untilTime, staysRefused }: Verdict): void => {
     for (const { trip, clock, isRefused, isNew } of heldBy) {
       const holding = held.get(trip)!
       holding.hasNew ||= isNew
@@ -244,9 +244,8 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
       holding.counts[kind]++
       addClock(holding, clock!)
     }
-    if (heldBy.length > 0 || weighed.parts.length === 0) return
-    if (policy.endsNone) kept[kind]++
-    else if (untilTime.length === 0) refused[kind]++
+    if (!policy.endsNone && staysRefused) refused[kind]++
+    if (policy.endsNone && heldBy.length === 0 && weighed.parts.length > 0) kept[kind]++
   }
   const counted = (action: Action, verdict: Verdict): Verdict => {
     count(action.kind, verdict)

@@ -446,6 +446,21 @@ describe('facts', () => {
     expect(hoursHeld(await night(sixGone))).toEqual(new Set([24]))
   })
 
+  test('that a person refused are told as refused also while a rule holds something else of their listings', async () => {
+    await loaded()
+    await night(changed(8, times(2)))
+    await world.executed('approve', 'north', '--refuse', '--yes')
+    const two = ['Still held, as refused: 2 updates; now: listing-sync approve north']
+    expect((await night(changed(2, times(2)))).notes).toEqual(two)
+    const bare = changed(12, (one) => ({ ...one, photos: 0 }))
+    const report = await night(changed(2, times(2), bare))
+    expect(report.notes).toEqual([expect.stringContaining('Held: 12 updates of photos or descriptions.'), ...two])
+    expect((await night(changed(2, times(2), bare.with(2, all[2])))).notes).toEqual([
+      expect.stringContaining('Held: 11 updates of photos or descriptions.'),
+      ...two,
+    ])
+  })
+
   test('what a price means stays with one that is held: no home is for rent at the price of its sale', async () => {
     await loaded()
     const forRent = (rent: number) => ({ ...all[0], rental: true, status: 'For Rent', price: rent })

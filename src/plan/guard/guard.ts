@@ -28,6 +28,8 @@ export interface Verdict {
   readonly heldBy: readonly HeldBy[]
   /** Holds of earlier runs that no rule asks for any more, and that wait for their time all the same. */
   readonly waiting: readonly HoldRecord[]
+  /** A person refused a part of it that no rule holds now: it stays held all the same. */
+  readonly staysRefused: boolean
   /** What was held of it and goes now without an approval. */
   readonly letGo: readonly Exclude<Standing, { is: 'new' }>[]
 }
@@ -123,6 +125,7 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
       return { trip, clock, isRefused, isNew: record === null }
     }),
     waiting: waitsForTime.map(({ record }) => record),
+    staysRefused: byNone.length > waiting.length,
     letGo: change.kind === 'hold' ? [] : released.filter(({ is }) => is !== 'approved'),
   }
 }
