@@ -84,8 +84,9 @@ function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: 
   }
 }
 
-/** How far a listing is in its grace, in words; null: the grace is over. */
-function inGrace({ history: { absence }, settings: { limits, now, timezone } }: Case): string | null {
+/** How far a listing is in its grace, in words; null: the grace is over, or a person has decided about the delete. */
+function inGrace({ history: { absence, holds }, settings: { limits, now, timezone } }: Case): string | null {
+  if (holds.some(({ part, decision }) => part === 'delete' && decision !== null)) return null
   const { runs, hours } = limits.grace
   const time = hours * 3_600_000
   const { runs: before, since } = absence ?? { runs: 0, since: now }

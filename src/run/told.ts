@@ -130,18 +130,23 @@ const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'fo
 interface Unclear {
   readonly mlsNumber: string
   readonly isGone: boolean
+  /** Only the next delivery proves that it is gone. */
+  readonly isUnproven: boolean
   readonly waiting: Action | null
   readonly remembered: Remembered
 }
 
 function* unclearIn(workspace: Tools['workspace']): Generator<Unclear> {
   for (const { mlsNumber } of workspace.rejects())
-    if (mlsNumber !== null) yield { mlsNumber, isGone: false, waiting: null, remembered: nothingRemembered }
+    if (mlsNumber !== null)
+      yield { mlsNumber, isGone: false, isUnproven: false, waiting: null, remembered: nothingRemembered }
   for (const { change, remembered } of workspace.changes('hold')) {
     const { cause, mlsNumber, held } = change
     const waiting = held === 'create' || held === 'update' ? change.action : null
-    const isUnclear = waiting !== null || cause === 'twice-delivered' || cause === 'twice-shown'
-    if (isUnclear && remembered.holds.length > 0) yield { mlsNumber, isGone: held === 'delete', waiting, remembered }
+    const isUnproven = cause === 'unproven' && change.until === 'time'
+    const isUnclear = waiting !== null || cause === 'twice-delivered' || cause === 'twice-shown' || isUnproven
+    if (isUnclear && remembered.holds.length > 0)
+      yield { mlsNumber, isGone: held === 'delete', isUnproven, waiting, remembered }
   }
 }
 
@@ -152,7 +157,7 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
   for (const some of batches(unclearIn(workspace), () => batchSize)) {
     const keys = some.map(({ mlsNumber }) => mlsNumber)
     const heldOf = Map.groupBy(await store.holds.held(name, policy.now, { keys }), ({ mlsNumber }) => mlsNumber)
-    for (const { mlsNumber, isGone, waiting, remembered } of some) {
+    for (const { mlsNumber, isGone, isUnproven, waiting, remembered } of some) {
       // It comes here once for each of its records.
       if (!heldOf.has(mlsNumber) || known.has(mlsNumber)) continue
       known.add(mlsNumber)
@@ -161,7 +166,8 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
       const isMeant = (held: HeldPart): boolean =>
         (isLeaving(held) ? mayBeGone : !isGone) && (waiting === null || hasPart(waiting, held.part))
       const parts = heldOf.get(mlsNumber)!.filter(isOfPart).filter(isMeant)
-      standing.push(parts)
+      // The plan counts it as leaving already.
+      if (!isUnproven) standing.push(parts)
       // The guard does not hold what waits. But once it does again, a person's decision still counts, and the clock has gone on.
       const isSame = ({ part }: HeldPart): boolean =>
         waiting !== null && standingOf(remembered, waiting, part, policy).record !== null

@@ -625,6 +625,20 @@ describe('approve', () => {
     expect(notes(await nights(4, feed))).toContain('Held: 20 creates. They were refused')
   })
 
+  test.each([
+    ['refused stays so', ['--refuse', '--yes'], { delete: 0, hold: 6 }],
+    ['approved goes', ['--yes'], { delete: 6, hold: 0 }],
+  ])(
+    '%s without the grace of what is only absent, once the feed says no more that it is gone',
+    async (_, words, counts) => {
+      await loaded(all, { limits: { grace: { runs: 2 } } })
+      await night(changed(6, (one) => ({ ...one, status: 'Withdrawn' })))
+      await decide(...words)
+      expect(await night(sixGone)).toMatchObject({ counts })
+      if (counts.hold > 0) expect(notes(await nights(4, sixGone))).toContain('They were refused')
+    },
+  )
+
   test('taken back leaves the clock as it was', async () => {
     await loaded()
     await nights(3, sixGone)

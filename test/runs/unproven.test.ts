@@ -98,6 +98,19 @@ describe('a table that ends with its connection', () => {
     expect(await night(rest)).toMatchObject({ result: 'ok', counts: { delete: 0, hold: 0 } })
   })
 
+  test('leaves what a person refused to delete refused, though it lacks for the first time what was said to be gone', async () => {
+    world.configure({ north: { source: sourceOf(), preset, delivery: 'full', volatile } })
+    await loaded()
+    const gone = [...all.slice(0, 6).map((one) => ({ ...one, status: 'Withdrawn' })), ...all.slice(6)]
+    expect(await night(gone)).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    await world.executed('approve', 'north', '--refuse', '--yes')
+    const lacking = await night(all.slice(6))
+    expect(lacking).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    expect(lacking.notes.join()).toContain('6 held by earlier runs stay held')
+    for (let nth = 0; nth < 4; nth++)
+      expect(await night(all.slice(6))).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  })
+
   test('is not proven by the next one where a failing service ended the run of the first', async () => {
     world.standIn.addFault({
       operations: ['Create'],
