@@ -109,7 +109,7 @@ export function groupsOf(held: readonly Approvable[], feed: Feed, now: number, f
       decision,
       by: [...new Set(group.flatMap((one) => one.decision?.by ?? []))],
       // When they go is worked out anew, as somebody may have decided since the run that found this.
-      sentence: [...foundIn(findings, rules), groupInWords(rules, group, feed, now)].join('. '),
+      sentence: [...foundIn(findings, rules, group), groupInWords(rules, group, feed, now)].join('. '),
     }
   })
 }
@@ -121,9 +121,15 @@ const runsLookedAt = 50
 
 export type Findings = ReadonlyMap<string, readonly Finding[]>
 
-/** What these rules found, a sentence each, without its full stop. */
-export const foundIn = (findings: Findings, rules: readonly string[]): string[] =>
-  rules.flatMap((rule) => findings.get(rule) ?? []).map(({ found }) => capital(found))
+/** What these rules found of what is held so, a sentence each, without its full stop. */
+export function foundIn(findings: Findings, rules: readonly string[], held: readonly Approvable[]): string[] {
+  const isOf = ({ fact }: Finding): boolean =>
+    fact === undefined || held.some(({ part }) => part === `update ${fact}` || part === 'create')
+  return rules
+    .flatMap((rule) => findings.get(rule) ?? [])
+    .filter(isOf)
+    .map(({ found }) => capital(found))
+}
 
 /** What each rule of the guard found in the last run in which it found anything. */
 export async function findingsOf(runs: RunsReader, feed: string): Promise<Findings> {

@@ -80,7 +80,7 @@ export function heldPage(
           : html`<p>To let them through:</p>
               <code class="command">listing-sync approve ${name}</code>`
     }
-    ${Array.from(byRule(approvable), ([rules, group]) => groupOf(groupInWords(rules, group, feed, now), foundIn(new Map(found), rules), group, reader))}
+    ${Array.from(byRule(approvable), ([rules, group]) => groupOf(groupInWords(rules, group, feed, now), foundIn(new Map(found), rules, group), group, reader))}
     ${others.length === 0 ? '' : groupOf('These wait for a proof or another delivery; no approval ends that', [], others, reader)}`
 }
 

@@ -130,6 +130,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     sentences,
     findings: trips.map((trip) => ({
       rule: trip.name,
+      fact: trip.fact,
       found: cause + trip.sentence,
       sentence: sentences.get(trip)!,
     })),

@@ -10,6 +10,7 @@ import type { Home } from '../core/home.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import type { FeedFigures } from '../core/figures.ts'
 import type { Delivered, DeliverySummary, FieldName, Moving, MovingListing } from '../core/listing.ts'
+import type { FactKind } from '../plan/guard/facts.ts'
 import type { Counted, Decision, HeldPart, PartHeld, RuleName } from '../plan/guard/hold.ts'
 import type { Stamp } from '../core/mark.ts'
 import type { KeptRecord, SourceProgress } from '../core/records.ts'
@@ -383,6 +384,8 @@ export interface RunRecord {
 /** What a rule of the guard found in a run, as its figures have it (`holds`). */
 export interface Finding {
   rule: RuleName
+  /** The kind of fact that it is about, if it is about one. */
+  fact?: FactKind | undefined
   /** What was found: of how many, against which number. */
   found: string
   /** The same, with what happened next as it was known then. */

@@ -455,6 +455,14 @@ describe('facts', () => {
     const bare = changed(12, (one) => ({ ...one, photos: 0 }))
     const report = await night(changed(2, times(2), bare))
     expect(report.notes).toEqual([expect.stringContaining('Held: 12 updates of photos or descriptions.'), ...two])
+    const { holds } = JSON.parse((await world.executed('status', '--format', 'json')).stdout) as {
+      holds: { decision: string | null; sentence: string }[]
+    }
+    // What the rule found of the photos is not said of the prices.
+    expect(holds).toMatchObject([
+      { decision: null, sentence: expect.stringMatching(/^The photos or description of 12 of 20 .* 12 changes held/) },
+      { decision: 'refused', sentence: expect.stringMatching(/^2 changes held by facts since .* they were refused/) },
+    ])
     expect((await night(changed(2, times(2), bare.with(2, all[2])))).notes).toEqual([
       expect.stringContaining('Held: 11 updates of photos or descriptions.'),
       ...two,
