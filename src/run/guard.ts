@@ -155,7 +155,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
 
 /** The numbers that the rules ask for. */
 function seenIn(feed: Feed, past: Past, { delivery, facts, policy, scales }: Plan, isFirstLoad: boolean): Seen {
-  const { last, moment, otherKeys, isOlder } = past
+  const { last, moment, otherKeys, isOlder, isUnrecognisable } = past
   const { summary } = delivery
   return {
     ...scales.sums(facts.counted),
@@ -167,6 +167,7 @@ function seenIn(feed: Feed, past: Past, { delivery, facts, policy, scales }: Pla
     older: delivery.older,
     saysItself: policy.saysItself,
     wasOlder: isOlder,
+    wasUnrecognisable: isUnrecognisable,
     strange: facts.strange,
     otherKeys,
   }

@@ -36,6 +36,8 @@ export interface Past {
   clocks: ReadonlyMap<HeldPart, number>
   /** The last delivery was held as older than the one before. */
   isOlder: boolean
+  /** The same, as unrecognisable. */
+  isUnrecognisable: boolean
   /** The last complete delivery was read by another mapping, time zone or encoding, or other fields were volatile. */
   isNewMapping: boolean
   /** Fields that the service is known to show in a form of its own. */
@@ -99,6 +101,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     clocks: await holds.clocks(name, now),
     isNewMapping: known.mapping !== null && known.mapping !== mapping.version,
     isOlder: await holds.isHeldBy(name, 'older', now),
+    isUnrecognisable: await holds.isHeldBy(name, 'unrecognisable', now),
     forms: new Set(await learnt.forms(name)),
     otherKeys: lastKeys !== null && lastKeys !== keys,
     deleteBatch: Math.min(deleteBatch, (await learnt.number(chatbot, 'deleteBatch')) ?? deleteBatch),

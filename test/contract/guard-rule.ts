@@ -17,6 +17,7 @@ const quiet: Seen = {
   older: null,
   saysItself: () => true,
   wasOlder: false,
+  wasUnrecognisable: false,
   creates: 0,
   back: 0,
   deletes: 0,

@@ -767,6 +767,16 @@ describe('what leaves too little as it is', () => {
     expect(report).toMatchObject({ counts: { create: 0, hold: 25 } })
   })
 
+  test('is asked about also after a pause, in which twice as many may be new', async () => {
+    await loaded()
+    const feed = [...changed(8, times(2), all.slice(0, 14)), ...homes(101, 120)]
+    const asking = await night(feed)
+    const report = await night(feed, 3 * day)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0, hold: 34 } })
+    expect(report.notes[0]).toBe(asking.notes[0])
+    expect(await night(all, 3 * day)).toMatchObject({ result: 'ok', notes: [] })
+  })
+
   test('as many facts changed', async () => {
     await loaded()
     const feed = changed(16, times(0.5))

@@ -60,6 +60,7 @@ export const quiet: Seen = {
   saysItself: () => true,
   older: null,
   wasOlder: false,
+  wasUnrecognisable: false,
   strange: 0,
   otherKeys: false,
 }

@@ -38,6 +38,8 @@ export interface Seen {
   readonly saysItself: Policy['saysItself']
   /** The last delivery was held as older than the one before. */
   readonly wasOlder: boolean
+  /** The last delivery was held as unrecognisable. */
+  readonly wasUnrecognisable: boolean
   /** Creates of this plan, confirmed ones too; of them, those that bring back what we took off in the last 45 days. */
   readonly creates: number
   readonly back: number
@@ -223,11 +225,13 @@ const older: Rule = (seen) => {
 }
 
 const unrecognisable: Rule = (seen, limits) => {
-  const { ours, own, earlier, isFirstLoad } = seen
+  const { ours, own, earlier, isFirstLoad, wasUnrecognisable } = seen
+  // What asks a person goes on asking, however long nothing is delivered.
+  const mostNew = allowedNew({ ours, isRare: seen.isRare && !wasUnrecognisable }, limits)
   const remaining = ({ delete: gone, changed, create }: Seen['own']) => {
     const [stay, after] = [Math.max(0, ours - gone - changed), ours - gone + create]
     // A few new listings drown nothing, however small the office is.
-    const isDrowned = !isFirstLoad && create > allowedNew(seen, limits) && stay < after * shareStaying
+    const isDrowned = !isFirstLoad && create > mostNew && stay < after * shareStaying
     return { stay, after, isLittle: stay < ours * shareStaying || isDrowned }
   }
   if (ours < leastOffice || !remaining(seen.outlook).isLittle) return null
