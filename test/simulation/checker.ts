@@ -597,8 +597,9 @@ export class Checker implements Witness {
     const isProven = isUnframed ? this.#lackedBefore(key) : whole
     if (!isProven && !saidGone.has(key)) this.fail(`delete of ${key} by its absence from a delivery that is not whole`)
     const absent = this.#absences.get(key) ?? Infinity
-    // A home that came under another number is not absent, and must not be there twice for a time of grace.
-    if (!saidGone.has(key) && !holds.has(otherSpelling(key)) && absent < this.#swarm.grace)
+    // A home that came under another number is not absent, and must not be there twice for a time of grace. What was approved
+    // needs none.
+    if (!saidGone.has(key) && !isApproved && !holds.has(otherSpelling(key)) && absent < this.#swarm.grace)
       this.fail(`grace: delete of ${key}, absent from ${absent} deliveries of ${this.#swarm.grace}`)
     const rows = this.service.living(key)
     // F123: a look-up of this run showed what its list had not.
