@@ -231,7 +231,7 @@ const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.
   WHERE other.home = change.home AND other.kind IN ('hold', 'reject') AND other.pair > 0 LIMIT 1) END`
 const refusedBeside = `pair = 1 AND EXISTS (SELECT 1 FROM change AS other, json_each(other.remembered, '$.holds') AS hold
   WHERE other.home = change.home AND other.pair = 1 AND other.seq <> change.seq
-    AND hold.value ->> '$.part' = 'delete' AND hold.value ->> '$.decision' = 'refused')`
+    AND hold.value ->> '$.part' IN ('delete', 'create') AND hold.value ->> '$.decision' = 'refused')`
 
 /**
  * Pairs what leaves a home with what comes to it, the first with the first and so on. The order: first what can be carried out, then

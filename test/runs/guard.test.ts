@@ -831,6 +831,25 @@ test.each<[string, () => Promise<ReadReport>]>([
   expect(priceOf(all[0])).toBe(all[0].price * 3)
 })
 
+test('where a person refused the new listings of renumbered homes, the deletes of the old ones wait for a person, too', async () => {
+  await loaded()
+  const [old, rest] = [all.slice(0, 16), all.slice(16)]
+  await night([...all, ...old.map(renumbered)])
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  const moved = [...rest, ...old.map(renumbered)]
+  expect(notes(await night(moved))).toBe(
+    '16 of 20 homes came under other MLSNumbers. Held: 16 creates and 16 deletes. They wait for you, but for 16 that were refused; now: listing-sync approve north',
+  )
+  expect(await nights(4, moved)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 32 } })
+  const { holds } = JSON.parse((await world.executed('status', '--format', 'json')).stdout) as { holds: object[] }
+  expect(holds).toMatchObject([
+    { changes: 16, decision: null, goesAt: null, asks: true },
+    { changes: 16, decision: 'refused', goesAt: null, asks: true },
+  ])
+  await world.executed('approve', 'north', '--yes')
+  expect(await night(moved)).toMatchObject({ result: 'ok', counts: { create: 16, delete: 16 } })
+})
+
 test('with `confirm: never` renumbered homes wait for a person, too, and the site keeps their old numbers', async () => {
   await loaded(all, { limits: { confirm: 'never' } })
   expect(await night(changed(5, renumbered))).toMatchObject({ result: 'held', counts: { hold: 10 } })

@@ -40,7 +40,7 @@ export interface Beside {
   readonly pair: Pair | null
   /** If the other half of the pair is held: its MLSNumber and why. This one is then held, too, whatever was let go of it. */
   readonly heldBeside: string | null
-  /** A person refused the delete of the other half. Then no clock lets this one go either. */
+  /** A person refused the other half. Then no clock lets this one go either. */
   readonly isRefusedBeside?: boolean
 }
 
