@@ -183,7 +183,7 @@ function* incomplete(delivery: Delivery['summary'], listed: Listed): Generator<s
 
 type Held = Record<ActionKind, number>
 
-const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forget: 0 })
+const noneHeld = (): Held => ({ create: 0, delete: 0, update: 0, adopt: 0, forget: 0 })
 
 /**
  * The parts in which the feed is right again: of nearly all listings of which such a part is held this delivery says otherwise.
@@ -283,7 +283,7 @@ export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string>
   for (const { change, weighed } of workspace.changes()) {
     const isHeld = weighed.parts.some(
       ({ part, rules }) =>
-        rules.includes(trip.name) && (trip.fact === undefined || part === `update ${trip.fact}` || part === 'create'),
+        rules.includes(trip.name) && (trip.fact === undefined || part === `update ${trip.fact}` || !part.includes(' ')),
     )
     // One rule may find two accidents, which their labels tell apart.
     if (isHeld && change.why.includes(trip.label)) yield change.mlsNumber

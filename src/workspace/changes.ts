@@ -205,7 +205,7 @@ function numberOfPair(change: Change): string | null {
   return change.mlsNumber
     .toUpperCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, '')
-    .replace(/^0+/, '')
+    .replace(/^(\p{L}*)0+/u, '$1')
 }
 
 /** Whether two such numbers are the same but for a prefix. If the prefix ends in a digit, they are not. */

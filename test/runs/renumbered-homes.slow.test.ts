@@ -89,13 +89,27 @@ describe('homes under other MLSNumbers', () => {
     const report = await night(feed)
     expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0, hold: 10 } })
     expect(notes(report)).toMatch(
-      /the price of 9 of 40 listings would change by more than 1.5 times .* Held: 1 create and 8 updates of prices\./,
+      /the price of 9 of 40 listings would change by more than 1.5 times .* Held: 1 create, 1 delete and 8 updates of prices\./,
     )
-    expect(report.holds[0].keys).toHaveLength(9)
+    expect(report.holds[0].keys).toHaveLength(10)
     expect(there()).toEqual(keys(forty))
     // It is as good under its new number once the feed has said so for long enough.
     await nights(3, feed)
     expect(there()).toEqual(keys(feed))
+  })
+
+  test.each([
+    ['approved', 1, () => world.approve()],
+    ['confirmed', 3, () => Promise.resolve()],
+  ])('whose facts are %s go with their old numbers, whatever else is renumbered by then', async (_, said, decide) => {
+    await loaded(forty)
+    const dear = (one: Home): Home => ({ ...one, price: one.price * 100 })
+    const feed = [...changed(8, (one) => renumbered(dear(one)), forty.slice(0, 39)), dear(forty[39])]
+    expect(await nights(said, feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 17 } })
+    await decide()
+    const more = feed.map((one, i) => (i === 8 ? renumbered(one) : one))
+    expect(await night(more)).toMatchObject({ result: 'ok', counts: { create: 9, update: 1, delete: 9, hold: 0 } })
+    expect(there()).toEqual(keys(more))
   })
 
   test('all of them, and wrong beside that: a person is asked, as the site would not be what it was', async () => {
@@ -108,7 +122,12 @@ describe('homes under other MLSNumbers', () => {
 
   test('without an address are told by their number, which is only spelled otherwise', async () => {
     const hidden = forty.map((one) => ({ ...one, street: 'Undisclosed', unit: '' }))
-    const zeros = (count: number) => changed(count, (one) => ({ ...one, mlsNumber: `00${one.mlsNumber}` }), hidden)
+    const zeros = (count: number) =>
+      changed(
+        count,
+        (one) => ({ ...one, mlsNumber: one.mlsNumber.replace('IA', one.rental ? '00IA' : 'IA00') }),
+        hidden,
+      )
     await loaded(hidden)
     expect(await night(zeros(8))).toMatchObject({ result: 'ok', counts: { create: 8, delete: 8, hold: 0 } })
     const all = zeros(28)

@@ -52,9 +52,12 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   // A renumbered home with a fact beyond belief is held whole: the site keeps its old number, and with that the old fact.
   const isWhole = (fact: FactKind): boolean =>
     pair === 'renumbered' && action.kind === 'create' && action.broken.includes(fact)
+  // Its old number is held by the same rule: what is approved or confirmed of the one is so of the other.
+  const isOldNumber = (label: string): boolean =>
+    pair === 'renumbered' && action.kind === 'delete' && heldBeside?.includes(label) === true
   const about = trips.flatMap((trip) => {
-    const { fact, ends } = trip
-    const part: HeldPart = fact === undefined || isWhole(fact) ? action.kind : `update ${fact}`
+    const { fact, ends, label } = trip
+    const part: HeldPart = fact === undefined || isWhole(fact) || isOldNumber(label) ? action.kind : `update ${fact}`
     const stands = standing(part)
     // A hold of an update goes on as one of the create, if the listing vanished from the service meanwhile.
     const isHeld = stands.record !== null || (action.kind === 'create' && standing('update').record !== null)
