@@ -97,6 +97,21 @@ describe('a lost store', () => {
     expect(numbers()).toEqual(keys(few))
   })
 
+  test.each([
+    ['half of what is ours leaves', all.slice(6), { delete: 0 }],
+    ['all prices are ten times higher', all.map((one) => ({ ...one, price: one.price * 10 })), { update: 9 }],
+  ])('is guarded as before once deliveries are whole again, however late: %s', async (_, next, counts) => {
+    await load()
+    world.loseStore()
+    for (let night = 1; night <= 3; night++) {
+      world.deliver(zillowStart + all.slice(0, 3).map((one) => zillowRecord(one)).join(''))
+      expect(await world.run()).toMatchObject({ result: 'partial' })
+      world.clock.advance(24 * 60 * minute)
+    }
+    world.deliver(zillowFeed(next))
+    expect(await world.run()).toMatchObject({ result: 'held', counts })
+  })
+
   test('without marks (ownership: snapshot) nothing is deleted that it does not remember', async () => {
     world.configure({ north: { ...north, ownership: 'snapshot' } })
     await load()
