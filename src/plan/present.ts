@@ -27,12 +27,14 @@ const day = 86_400_000
 export function present(known: Case, wanted: WantedListing): Change | null {
   const { key, row, shown, settings } = known
   const other = otherOwner(known)
+  const isTaken = other !== null && (settings.outranks(other) || isLeftAndGone(known, other))
   // A call of the other feed that may still land could undo it.
-  const takesOver = other !== null && settings.outranks(other) && !isUnderWay(row, settings)
+  const takesOver = isTaken && !isUnderWay(row, settings)
   if (other !== null && !takesOver) {
-    const left = ` and is not in this configuration (formerly: [${other}] in a feed hands it over)`
-    const why = `also in ${other}, a feed of this chatbot that has it`
-    return hold({ mlsNumber: key }, 'other-feed', settings.configured.has(other) ? why : why + left)
+    const why = settings.configured.has(other)
+      ? `also in ${other}, a feed of this chatbot that has it`
+      : `also in ${other}, a feed that no longer fills this chatbot (listing-sync status says what to do)`
+    return hold({ mlsNumber: key }, 'other-feed', why)
   }
   if (shown.length > 1) return twiceShown(known, null)
   const one: Wanting = { ...known, wanted, item: shown[0] ?? null }
@@ -47,9 +49,17 @@ function otherOwner({ row, mine, shown, settings }: Case): string | null {
   return shown.find((item) => item.owner !== null && item.owner !== settings.feed)?.owner ?? null
 }
 
-/** Takes a listing over from a feed that comes later. It is sent even if it is as wanted, as its mark must change. */
+/** Whether people deleted what a feed left here that no longer fills this chatbot: nobody else would ever let go of it. */
+function isLeftAndGone({ row, shown, settings }: Case, other: string): boolean {
+  const { configured, remote, lookUps, remoteStartedAt, settle } = settings
+  if (configured.has(other) || shown.length > 0 || !remote.complete || lookUps !== null) return false
+  return row !== null && remoteStartedAt >= row.sentAt + settle
+}
+
+/** Takes a listing over from a feed that comes later or has left. It is sent even if it is as wanted, as its mark must change. */
 function takenOver(one: Wanting, other: string): Change {
-  const why = `taken over from feed ${other}, which comes later`
+  const isLater = one.settings.outranks(other)
+  const why = `taken over from feed ${other}, which ${isLater ? 'comes later' : 'no longer fills this chatbot'}`
   if (one.item === null) return create(one, 'new', why)
   if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, one.item, 'never-sent', why)
   return update(one, 'never-sent', why, shownDifferences(one, one.item))
