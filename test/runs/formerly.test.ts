@@ -108,6 +108,25 @@ describe('a feed with another name', () => {
     expect(report.notes[0]).toContain('the service shows 12 listings of this feed')
   })
 
+  test('is outranked under its former name, too, which its marks still have', async () => {
+    await load()
+    const south = { ...north, source: './south.xml' }
+    world.deliver(zillowFeed(all.slice(0, 2)), 'south.xml')
+    world.configure({ ...renamed(), south })
+    await world.run('sync', 'oslo')
+    expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { hold: 2 } })
+    world.configure({ south, ...renamed() })
+    expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { update: 2, hold: 0 } })
+    expect(marks()).toEqual({ north: 10, south: 2 })
+    world.deliver(zillowFeed(all.slice(0, 4)), 'south.xml')
+    world.loseStore()
+    expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { adopt: 2, update: 2, hold: 0 } })
+    world.configure({ ...renamed(), south })
+    world.deliver(zillowFeed(all.slice(0, 6)), 'south.xml')
+    const report = await world.run('sync', 'south')
+    expect(report.notes).toEqual([expect.stringMatching(/^2 listings are also in north, a feed of this chatbot/)])
+  })
+
   test('that ran without `formerly` found everything taken, and takes it over once it is said', async () => {
     await load()
     world.configure(renamed({ formerly: [] }))
