@@ -12,7 +12,7 @@ import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
 import { contentOf } from './guard/hold.ts'
-import { isSuspect, isUnderWay, refusedBefore } from './situation.ts'
+import { convergeWithin, isSuspect, isUnderWay, refusedBefore, tryAgainAfter } from './situation.ts'
 import type { Case, WantedListing } from './situation.ts'
 
 interface Wanting extends Case {
@@ -272,10 +272,6 @@ function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
     return differences(wanted.listing(), shown, new Set([...settings.volatile.fields, ...wanted.placeholders()]))
   return newsOf(one, row)
 }
-
-/** A listing that was put right so often in a row, and undone each time, is held and tried again after so many milliseconds. */
-const convergeWithin = 3
-const tryAgainAfter = 7 * day
 
 /** Milliseconds: longer than from one nightly run to the next. */
 const lately = 1.5 * day
