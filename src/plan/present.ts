@@ -27,7 +27,7 @@ const day = 86_400_000
 export function present(known: Case, wanted: WantedListing): Change | null {
   const { key, row, shown, settings } = known
   const other = otherOwner(known)
-  const isTaken = other !== null && (settings.outranks(other) || isLeftAndGone(known, other))
+  const isTaken = other !== null && (settings.outranks(other) || isLeft(known, other))
   // A call of the other feed that may still land could undo it.
   const takesOver = isTaken && !isUnderWay(row, settings)
   if (other !== null && !takesOver) {
@@ -49,11 +49,14 @@ function otherOwner({ row, mine, shown, settings }: Case): string | null {
   return shown.find((item) => item.owner !== null && item.owner !== settings.feed)?.owner ?? null
 }
 
-/** Whether people deleted what a feed left here that no longer fills this chatbot: nobody else would ever let go of it. */
-function isLeftAndGone({ row, shown, settings }: Case, other: string): boolean {
-  const { configured, remote, lookUps, remoteStartedAt, settle } = settings
-  if (configured.has(other) || shown.length > 0 || !remote.complete || lookUps !== null) return false
-  return row !== null && remoteStartedAt >= row.sentAt + settle
+/**
+ * Whether a feed that no longer fills this chatbot, and so would never let go of it, has it in the store alone: people deleted it,
+ * or its mark is this feed's since, as after a backup was put back.
+ */
+function isLeft({ row, shown, settings }: Case, other: string): boolean {
+  const { feed, configured, remote, lookUps, remoteStartedAt, settle } = settings
+  if (configured.has(other) || !remote.complete || lookUps !== null) return false
+  return row !== null && remoteStartedAt >= row.sentAt + settle && shown.every(({ owner }) => owner === feed)
 }
 
 /** Takes a listing over from a feed that comes later or has left. It is sent even if it is as wanted, as its mark must change. */
