@@ -18,6 +18,9 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
   const { baseUrl, rate, concurrency, profile, secretKey, sessionKey } = feed.service
   const { directory } = config
   const ofChatbot = feedsOfChatbot(config, feed)
+  // On the service, marks may still have a former name.
+  const namesOf = (feeds: readonly string[]): Set<string> =>
+    new Set(config.feeds.flatMap((one) => (feeds.includes(one.name) ? [one.name, ...one.formerly] : [])))
   const { member, encoding } = transport
   // Beside the mapping, these decide what a record's bytes mean (dates are local, and letters may be), and what of it counts.
   const read = [feed.mapping.version, timezone, encoding, [...plan.volatile.fields].toSorted()]
@@ -62,8 +65,8 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     })),
     format: bounded(live === null ? formats[mapping.format] : apiReader, transport),
     plan,
-    outranks: new Set(ofChatbot.slice(ofChatbot.indexOf(name) + 1)),
-    configured: new Set(ofChatbot),
+    outranks: namesOf(ofChatbot.slice(ofChatbot.indexOf(name) + 1)),
+    configured: namesOf(ofChatbot),
     deltas: new Set(
       config.feeds.flatMap((other) =>
         other.name !== name && other.mapping.delivery === 'delta' && ofChatbot.includes(other.name) ? other.name : [],

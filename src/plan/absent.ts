@@ -7,7 +7,7 @@ import type { HomeHash } from '../core/home-hash.ts'
 import type { DeliveredRow } from './inputs.ts'
 import { AbsenceProof, tellsAbsence } from './proof.ts'
 import type { Gone } from './proof.ts'
-import { isSuspect, isUnderWay } from './situation.ts'
+import { convergeWithin, isSuspect, isUnderWay, tryAgainAfter } from './situation.ts'
 import type { Case } from './situation.ts'
 
 /** How long a listing is young after its create, in milliseconds. Many young ones that leave hint at an older delivery. */
@@ -62,6 +62,11 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     unsettled: mayStillLand(one),
     isYoung,
   })
+  const undone = undoneTimes(one)
+  if (undone !== null) {
+    const why = `not converging: ${deleted.why}, and deleted ${undone} times, but the service goes on showing it: delete it on the chatbot; it is deleted again a week after the last time`
+    return hold(deleted, 'not-converging', why, { isYoung })
+  }
   const waiting = stated === null ? inGrace(one) : null
   return waiting === null
     ? deleted
@@ -82,6 +87,14 @@ function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: 
     snapshot: own?.id ?? null,
     remembered: history,
   }
+}
+
+/** How often it was deleted, if that was often and in vain, and not long ago; null: it is to be deleted. */
+function undoneTimes({ mine, history: { leftAt, deletes = 0 }, settings }: Case): number | null {
+  if (leftAt === null || deletes < convergeWithin || settings.now - leftAt >= tryAgainAfter) return null
+  // It may have been made again since, and a list that lags may still show it.
+  const isLeft = mine === null || (mine.flight === 'delete' && !mine.owned)
+  return isLeft && settings.remoteStartedAt >= leftAt + settings.settle ? deletes : null
 }
 
 /** How far a listing is in its grace, in words; null: the grace is over, or a person has decided about the delete. */

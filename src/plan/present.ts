@@ -12,7 +12,7 @@ import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
 import { contentOf } from './guard/hold.ts'
-import { isSuspect, isUnderWay, refusedBefore } from './situation.ts'
+import { convergeWithin, isSuspect, isUnderWay, refusedBefore, tryAgainAfter } from './situation.ts'
 import type { Case, WantedListing } from './situation.ts'
 
 interface Wanting extends Case {
@@ -27,12 +27,14 @@ const day = 86_400_000
 export function present(known: Case, wanted: WantedListing): Change | null {
   const { key, row, shown, settings } = known
   const other = otherOwner(known)
+  const isTaken = other !== null && (settings.outranks(other) || isLeft(known, other))
   // A call of the other feed that may still land could undo it.
-  const takesOver = other !== null && settings.outranks(other) && !isUnderWay(row, settings)
+  const takesOver = isTaken && !isUnderWay(row, settings)
   if (other !== null && !takesOver) {
-    const left = ` and is not in this configuration (formerly: [${other}] in a feed hands it over)`
-    const why = `also in ${other}, a feed of this chatbot that has it`
-    return hold({ mlsNumber: key }, 'other-feed', settings.configured.has(other) ? why : why + left)
+    const why = settings.configured.has(other)
+      ? `also in ${other}, a feed of this chatbot that has it`
+      : `also in ${other}, a feed that no longer fills this chatbot (listing-sync status says what to do)`
+    return hold({ mlsNumber: key }, 'other-feed', why)
   }
   if (shown.length > 1) return twiceShown(known, null)
   const one: Wanting = { ...known, wanted, item: shown[0] ?? null }
@@ -47,9 +49,20 @@ function otherOwner({ row, mine, shown, settings }: Case): string | null {
   return shown.find((item) => item.owner !== null && item.owner !== settings.feed)?.owner ?? null
 }
 
-/** Takes a listing over from a feed that comes later. It is sent even if it is as wanted, as its mark must change. */
+/**
+ * Whether a feed that no longer fills this chatbot, and so would never let go of it, has it in the store alone: people deleted it,
+ * or its mark is this feed's since, as after a backup was put back.
+ */
+function isLeft({ row, shown, settings }: Case, other: string): boolean {
+  const { feed, configured, remote, lookUps, remoteStartedAt, settle } = settings
+  if (configured.has(other) || !remote.complete || lookUps !== null) return false
+  return row !== null && remoteStartedAt >= row.sentAt + settle && shown.every(({ owner }) => owner === feed)
+}
+
+/** Takes a listing over from a feed that comes later or has left. It is sent even if it is as wanted, as its mark must change. */
 function takenOver(one: Wanting, other: string): Change {
-  const why = `taken over from feed ${other}, which comes later`
+  const isLater = one.settings.outranks(other)
+  const why = `taken over from feed ${other}, which ${isLater ? 'comes later' : 'no longer fills this chatbot'}`
   if (one.item === null) return create(one, 'new', why)
   if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, one.item, 'never-sent', why)
   return update(one, 'never-sent', why, shownDifferences(one, one.item))
@@ -262,10 +275,6 @@ function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
     return differences(wanted.listing(), shown, new Set([...settings.volatile.fields, ...wanted.placeholders()]))
   return newsOf(one, row)
 }
-
-/** A listing that was put right so often in a row, and undone each time, is held and tried again after so many milliseconds. */
-const convergeWithin = 3
-const tryAgainAfter = 7 * day
 
 /** Milliseconds: longer than from one nightly run to the next. */
 const lately = 1.5 * day

@@ -114,16 +114,21 @@ function lackingToAbsence({ now, delivery, mode, agrees, keyless }: Sides, gone:
     return none("only from one delivery, whose end can't be proven: it goes when the next one says the same", 'time')
   const isApproved = holds.some(({ part, decision }) => part === 'delete' && decision === 'approved')
   if (!isApproved && keyless.some((record) => mayBe(record, gone, now)))
-    return { cause: 'unreadable', why: 'a record came without a readable MLSNumber when it went, and may be it' }
+    return { cause: 'unreadable', why: 'a record came without a readable MLSNumber, and may be it' }
   return null
 }
 
-/** Whether a record may be this listing: it first came when the listing went absent, and their addresses don't differ. */
+/**
+ * Whether a record may be this listing: it first came when the listing went absent, and their addresses don't differ; or it came
+ * later, and they are the same.
+ */
 function mayBe({ home, since, notedAt }: Keyless, gone: Gone, now: number): boolean {
   const absentSince = gone.remembered.absence?.since ?? now
   // Without a snapshot row, or after the clock was set back, it is not known since when it is absent.
   const isKnown = gone.snapshot !== null && absentSince <= now
+  // A listing that waits for its grace, or for the guard, may be back in it.
+  if (isKnown && absentSince < since) return home !== null && home === gone.home
   // If a run ended while it noted absences, the next run noted the rest with a later time.
-  const wentThen = !isKnown || (absentSince >= since && (notedAt === null || absentSince <= notedAt))
+  const wentThen = !isKnown || notedAt === null || absentSince <= notedAt
   return wentThen && (home === null || gone.home === null || home === gone.home)
 }

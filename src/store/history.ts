@@ -15,7 +15,8 @@ interface Range {
   to: string
 }
 export type Noted = Absence & { key: string }
-export type Entered = { key: string; what: Counted | 'left'; at: number }
+/** `times`: how many such changes there were; `at`: when the latest was. */
+export type Entered = { key: string; what: Counted | 'left'; at: number; times: number }
 export type HeldRow = Omit<HoldRecord, 'part' | 'ends' | 'isOfRule'> & {
   key: string
   rules: string
@@ -39,7 +40,8 @@ export function createHistory(connection: Connection): AbsenceNotes {
     `SELECT key, runs, since FROM absence WHERE ${ofFeed} AND ${between}`,
   )
   const entries = database.prepare<[Range], Entered>(
-    `SELECT key, what, max(at) AS at FROM ledger WHERE ${ofFeed} AND key > @after AND key <= @to GROUP BY key, what`,
+    `SELECT key, what, max(at) AS at, count(*) AS times FROM ledger
+    WHERE ${ofFeed} AND key > @after AND key <= @to GROUP BY key, what`,
   )
   const holds = database.prepare<[Range & { expired: number }], HeldRow>(
     `SELECT key, part, content, rules, since, ends, clock,
@@ -89,10 +91,12 @@ export function historyOf(
 ): History {
   const left = entries.filter(({ what }) => what === 'delete' || what === 'renumber' || what === 'left')
   const leftAt = Math.max(...left.map(({ at }) => at))
+  const deletes = left.reduce((sum, { what, times }) => (what === 'left' ? sum : sum + times), 0)
   return {
     key,
     absence: absence === undefined ? null : { runs: absence.runs, since: absence.since },
     leftAt: leftAt > now - leftFor ? leftAt : null,
+    ...(deletes > 1 && { deletes }),
     counted: entries.flatMap(({ what, at }) => (what === 'left' || at <= countedAfter ? [] : [what])),
     heldSince: held.length === 0 ? null : Math.min(...held.map(({ since }) => since)),
     ...(held.some(({ ends }) => ends === elsewhere) && { wasElsewhere: true }),

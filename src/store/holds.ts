@@ -204,7 +204,8 @@ export function heldFrom(found: readonly HeldRow[]): Held[] {
     why,
     rules,
     since,
-    clock: waitsForPerson.has(mlsNumber) ? null : clock,
+    // What waits for a record without MLSNumber is of no rule: an earlier clock of it rests.
+    clock: waitsForPerson.has(mlsNumber) || rules.length === 0 ? null : clock,
     decision: decision && { is: decision, by: decidedBy, at: decidedAt },
   }))
 }

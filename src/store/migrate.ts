@@ -174,7 +174,7 @@ async function reading<Result>(
     try {
       const { database } = source
       return await work({
-        ...readableFile(database),
+        ...readableFile(store, database),
         nature: () =>
           Promise.resolve({
             lineage: column<string>(database, 'SELECT lineage FROM meta').get()!,
@@ -209,6 +209,17 @@ async function writing<Result>(store: string, work: (target: Target) => Promise<
   }
   if (existsSync(store)) throw new UserError(`${store} is there already: name a new file, or remove that one first`)
   assertLocal(store)
+  try {
+    return await writingFile(store, work)
+  } catch (error) {
+    // What the disk refuses is no defect.
+    return inStore(store, () => {
+      throw error
+    })
+  }
+}
+
+async function writingFile<Result>(store: string, work: (target: Target) => Promise<Result>): Promise<Result> {
   makeFolder(dirname(store))
   const unfinished = `${store}.unfinished`
   rmSync(unfinished, { force: true })
@@ -219,7 +230,7 @@ async function writing<Result>(store: string, work: (target: Target) => Promise<
     try {
       database.pragma('auto_vacuum = INCREMENTAL')
       migrate(database, migrations)
-      result = await work(targetFile(database))
+      result = await work(targetFile(store, database))
     } finally {
       database.close()
     }
@@ -318,7 +329,7 @@ function targetPostgres(asker: Asker): Target {
   }
 }
 
-function readableFile(database: Database.Database): Readable {
+function readableFile(store: string, database: Database.Database): Readable {
   return {
     // Only a file packs listings.
     columnsOf: (table) =>
@@ -334,7 +345,9 @@ function readableFile(database: Database.Database): Readable {
       const first = database.prepare<unknown[], Row>(
         `SELECT ${columns.join(', ')} FROM ${table} ORDER BY ${key.join(', ')} LIMIT ${batch}`,
       )
-      for (let rows = first.all(); rows.length > 0; rows = after.all(key.map((name) => rows[rows.length - 1][name])))
+      const following = (last?: Row): Row[] =>
+        inStore(store, () => (last === undefined ? first.all() : after.all(key.map((name) => last[name]))))
+      for (let rows = following(); rows.length > 0; rows = following(rows[rows.length - 1]))
         yield await Promise.resolve(rows.map((row) => unpacked(table, row)))
     },
   }
@@ -351,9 +364,9 @@ function unpacked(table: string, row: Row): Row {
 const sequenceOf = (database: Database.Database, table: string): number =>
   column<number>(database, 'SELECT seq FROM sqlite_sequence WHERE name = ?').get(table) ?? 0
 
-function targetFile(database: Database.Database): Target {
+function targetFile(store: string, database: Database.Database): Target {
   return {
-    ...readableFile(database),
+    ...readableFile(store, database),
     add(table, columns, rows) {
       const isListing = (name: string): boolean => table === 'payload' && name === 'listing'
       const isPacked = (name: string): boolean => isListing(name) || (table === 'pending' && name === 'delivered')

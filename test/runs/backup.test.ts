@@ -62,3 +62,13 @@ test('an existing file, a folder that is not there and a missing store: a senten
   })
   expect(existsSync(at('no'))).toBe(false)
 })
+
+test('a copy of the store where none can be written is one sentence, and no defect', async () => {
+  await world.run()
+  const copied = await world.executed('store', 'migrate', at('store.db'), join(world.configFile, 'copy.db'))
+  expect(copied).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('a part of its path is a file, not a folder (ENOTDIR)'),
+  })
+  expect(copied.stderr).not.toContain('defect')
+})

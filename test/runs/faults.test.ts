@@ -10,6 +10,7 @@ import type { ReadReport } from '../support/run-world.ts'
 
 const minute = 60_000
 const hour = 60 * minute
+const day = 24 * hour
 /** Nothing is held for its number, and no field moves by itself: these tests are about calls. */
 const north = { limits: 'off', volatile: { refresh: '365d' } }
 
@@ -407,6 +408,34 @@ describe('deletes', () => {
     expect(world.listings()).toHaveLength(20)
     expect((await world.run()).counts.delete).toBe(6)
     await right(all.slice(6))
+  })
+
+  test('that never do anything, however often they succeed, are told after three times, and sent again in a week', async () => {
+    world.deliver(zillowFeed(all))
+    await world.run()
+    world.deliver(zillowFeed(all.slice(2)))
+    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'pretend' } })
+    for (let night = 1; night <= 3; night++) {
+      expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 2 } })
+      world.clock.advance(day)
+    }
+    for (let night = 4; night <= 9; night++) {
+      const told = await world.run()
+      expect(told).toMatchObject({ result: 'partial', counts: { delete: 0, hold: 2 } })
+      expect(told.changes[0].why).toContain('deleted 3 times, but the service goes on showing it')
+      world.clock.advance(day)
+    }
+    world.standIn.clearFaults()
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 2 } })
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 18 } })
+    // What comes back and goes again is deleted, however often.
+    for (let time = 1; time <= 2; time++) {
+      world.clock.advance(day)
+      world.deliver(zillowFeed(all))
+      expect((await world.run()).counts).toMatchObject({ create: 2 })
+      world.deliver(zillowFeed(all.slice(2)))
+      expect((await world.run()).counts).toMatchObject({ delete: 2 })
+    }
   })
 
   test('without an answer they are sent again', async () => {

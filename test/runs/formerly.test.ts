@@ -1,4 +1,5 @@
 /** A feed that gets another name keeps all that it had (`formerly`); one that leaves the configuration is named by `status`. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -31,6 +32,11 @@ function marks(): Record<string, number> {
     counts[mark] = (counts[mark] ?? 0) + 1
   }
   return counts
+}
+
+function bytesOf(name: string): Buffer | null {
+  const file = join(world.folder, name)
+  return existsSync(file) ? readFileSync(file) : null
 }
 
 async function load(): Promise<void> {
@@ -106,6 +112,40 @@ describe('a feed with another name', () => {
     const report = await world.run('sync', 'oslo')
     expect(report).toMatchObject({ result: 'ok', counts: { adopt: 11, delete: 1, create: 0, hold: 1 } })
     expect(report.notes[0]).toContain('the service shows 12 listings of this feed')
+  })
+
+  test('is outranked under its former name, too, which its marks still have', async () => {
+    await load()
+    const south = { ...north, source: './south.xml' }
+    world.deliver(zillowFeed(all.slice(0, 2)), 'south.xml')
+    world.configure({ ...renamed(), south })
+    await world.run('sync', 'oslo')
+    expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { hold: 2 } })
+    world.configure({ south, ...renamed() })
+    expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { update: 2, hold: 0 } })
+    expect(marks()).toEqual({ north: 10, south: 2 })
+    world.deliver(zillowFeed(all.slice(0, 4)), 'south.xml')
+    world.loseStore()
+    expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { adopt: 2, update: 2, hold: 0 } })
+    world.configure({ ...renamed(), south })
+    world.deliver(zillowFeed(all.slice(0, 6)), 'south.xml')
+    const report = await world.run('sync', 'south')
+    expect(report.notes).toEqual([expect.stringMatching(/^2 listings are also in north, a feed of this chatbot/)])
+  })
+
+  test('whose store is put back from before has what its own marks name, though nothing tells the former name any more', async () => {
+    await load()
+    const before = new Map(['store.db', 'store.db-wal'].map((name) => [name, bytesOf(name)]))
+    world.configure(renamed())
+    world.deliver(zillowFeed([...all.slice(0, 11).map(dearer), all[11]]))
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { update: 11 } })
+    world.loseStore()
+    for (const [name, bytes] of before) if (bytes !== null) writeFileSync(join(world.folder, name), bytes)
+    world.configure(renamed({ formerly: [] }))
+    world.clock.advance(hour)
+    const report = await world.run('sync', 'oslo')
+    expect(report).toMatchObject({ result: 'ok', counts: { update: 11, hold: 1, create: 0, delete: 0 } })
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { unchanged: 11, hold: 1 } })
   })
 
   test('that ran without `formerly` found everything taken, and takes it over once it is said', async () => {

@@ -983,6 +983,22 @@ describe('a record without MLSNumber', () => {
     expect(there()).toEqual(keys(all.slice(5)))
   })
 
+  test.each([
+    ['in its grace', { grace: { runs: 3 } }, 1],
+    ['held for leaving', {}, 6],
+  ])('that has the address of what was absent before, and is %s, keeps it', async (_, limits, count) => {
+    await loaded(all, { limits })
+    world.deliver(zillowFeed(all.slice(count)))
+    expect((await night(all.slice(count))).counts).toMatchObject({ delete: 0, hold: count })
+    const back = all.slice(0, count).map((one) => zillowRecord(one).replace(/<MlsId>.*<\/MlsId>/, '<MlsId/>'))
+    const feed = withRecord(back.join(''), all.slice(count))
+    const report = await nights(6, feed)
+    expect(report).toMatchObject({ result: 'partial', counts: { delete: 0, hold: count } })
+    const told = (await world.executed('status')).stdout
+    expect(told).toMatch(/held by a record without MLSNumber since .*; (it waits|they wait) for you/)
+    expect(await night(withRecord(elsewhere, all.slice(count)))).toMatchObject({ counts: { delete: count, hold: 0 } })
+  })
+
   test('that a backfill saw first keeps what may be it', async () => {
     await loaded()
     world.deliver(withRecord(nameless, all.slice(1)))

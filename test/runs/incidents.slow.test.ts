@@ -218,7 +218,7 @@ describe('5: a record that could not be read was taken for an absent one, and pu
       .replace(/<MlsId>.*<\/MlsId>/, '<MlsId/>')
       .replace(/<StreetAddress>.*<\/StreetAddress>/, '<StreetAddress/>')
     source.give(zillowStart + nameless + records(all.slice(2)) + zillowEnd)
-    nothingWasLost(await world.run(), exitStatus.partial, 'a record came without a readable MLSNumber when it went')
+    nothingWasLost(await world.run(), exitStatus.partial, 'a record came without a readable MLSNumber, and may be it')
     expect(there()).toEqual(keys(all))
   })
 })

@@ -97,6 +97,27 @@ describe('a lost store', () => {
     expect(numbers()).toEqual(keys(few))
   })
 
+  test.each([
+    ['half of what is ours leaves', all.slice(6), { delete: 0 }],
+    ['all prices are ten times higher', all.map((one) => ({ ...one, price: one.price * 10 })), { update: 9 }],
+  ])('is guarded as before once deliveries are whole again, however late: %s', async (_, next, counts) => {
+    await load()
+    world.loseStore()
+    for (let night = 1; night <= 3; night++) {
+      world.deliver(
+        zillowStart +
+          all
+            .slice(0, 3)
+            .map((one) => zillowRecord(one))
+            .join(''),
+      )
+      expect(await world.run()).toMatchObject({ result: 'partial' })
+      world.clock.advance(24 * 60 * minute)
+    }
+    world.deliver(zillowFeed(next))
+    expect(await world.run()).toMatchObject({ result: 'held', counts })
+  })
+
   test('without marks (ownership: snapshot) nothing is deleted that it does not remember', async () => {
     world.configure({ north: { ...north, ownership: 'snapshot' } })
     await load()
@@ -278,7 +299,7 @@ describe('two feeds of one chatbot', () => {
     expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { unchanged: 5 }, notes: [] })
   })
 
-  test('a feed that left the configuration is named as such, with what hands its listings over', async () => {
+  test('a feed that left the configuration is named as such; status says what hands its listings over', async () => {
     world.deliver(zillowFeed(homes(1, 2)), 'north.xml')
     world.deliver(zillowFeed(homes(1, 2)), 'south.xml')
     await world.run('sync', 'north')
@@ -286,10 +307,32 @@ describe('two feeds of one chatbot', () => {
     const { status, stdout } = await world.executed('sync', 'south')
     expect(status).toBe(0)
     expect(stdout).toContain(
-      '2 listings are also in north, a feed of this chatbot that has it and is not in this configuration (formerly: [north] in a feed hands it over): ',
+      '2 listings are also in north, a feed that no longer fills this chatbot (listing-sync status says what to do): ',
     )
+    expect((await world.executed('status')).stdout).toContain('formerly: [north]')
     world.configure({ south: { ...north, formerly: ['north'] } })
     expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { unchanged: 2, hold: 0 } })
+  })
+
+  test.each([
+    ['is taken out of the configuration', { south: north }],
+    ['fills another chatbot now', { north: { ...north, chatbot: 'SN-2' }, south: north }],
+  ])('what people delete of a feed that %s the second creates, once a whole list lacks it', async (_, feeds) => {
+    world.deliver(zillowFeed(homes(1, 5)), 'north.xml')
+    world.deliver(zillowFeed(homes(4, 8)), 'south.xml')
+    await world.run('sync', 'north')
+    await world.run('sync', 'south')
+    world.configure(feeds)
+    // As status says what to do. The list may still lag behind a create of the other feed.
+    for (const one of keys(homes(1, 5))) world.standIn.remove(chatbot, one)
+    expect((await world.run('sync', 'south')).counts).toMatchObject({ create: 0, hold: 2 })
+    world.clock.advance(16 * minute)
+    const { changes } = await world.run('sync', 'south')
+    expect(changes.map(({ kind, why }) => [kind, why])).toEqual(
+      Array.from({ length: 2 }, () => ['create', 'taken over from feed north, which no longer fills this chatbot']),
+    )
+    expect(numbers()).toEqual(keys(homes(4, 8)))
+    expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { unchanged: 5 } })
   })
 
   test('what the first lets go the second creates at once, however much it is, from a file that did not change', async () => {

@@ -40,7 +40,7 @@ describe('what is new waits where its old number can not go', () => {
       const report = await night(beside(moved))
       expect(report).toMatchObject({ result: 'partial', holds: [], counts: { create: 0, delete: 0, hold: 6 } })
       expect(whyOf(report, moved[0])).toBe(
-        `new in the feed; its home has another MLSNumber, too: both wait for a sync that can change both (${all[0].mlsNumber}: absent from the feed, but a record came without a readable MLSNumber when it went, and may be it)`,
+        `new in the feed; its home has another MLSNumber, too: both wait for a sync that can change both (${all[0].mlsNumber}: absent from the feed, but a record came without a readable MLSNumber, and may be it)`,
       )
       expect(there()).toEqual(keys(all))
     }

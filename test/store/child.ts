@@ -1,6 +1,7 @@
 /** Another process at a store: `node child.ts ACTION FILE`. */
 import { once } from 'node:events'
 import { openStore, openStoreReader } from '../../src/store/sqlite.ts'
+import { migrateStore } from '../../src/store/migrate.ts'
 import { confirmation } from '../contract/store.ts'
 import { flattened } from '../support/pages.ts'
 
@@ -12,7 +13,8 @@ try {
     const reader = openStoreReader(file)
     console.log((await flattened(reader.snapshot.rows('SN-1001'))).map((row) => row.key).join(' '))
     await reader.close()
-  } else await write()
+  } else if (action === 'copy') await migrateStore(file, `${file}.copy`)
+  else await write()
 } catch (error) {
   console.log(error instanceof Error ? `${error.name}: ${error.message}` : error)
 }

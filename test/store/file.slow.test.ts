@@ -302,6 +302,9 @@ it('keeps every finished step where the disk takes no more', async () => {
   const recalled = await store.snapshot.recall(rows.map(({ id }) => id))
   for (const { listing } of recalled.values()) expect(listing.Description).toBe('long '.repeat(2000))
   await store.close()
+  const copied = tell('copy', file, { limit: "trap '' XFSZ; ulimit -f 200" })
+  expect(copied).toMatch(/^StoreError: .*store\.db\.copy: the disk /)
+  expect(readdirSync(dirname(file)).filter((name) => name.includes('copy'))).toEqual([])
 })
 
 it('puts a full disk and a lasting lock in words, and lets faults of the program through', () => {

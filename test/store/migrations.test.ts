@@ -69,7 +69,7 @@ it('keeps the deletes of the last hours, of each feed and chatbot', async () => 
     await ledger.latest('SN-2', 'north', 0, 9),
   ])
   const nothing = { absence: null, heldSince: null, holds: [] }
-  expect(looked).toEqual([[{ ...nothing, key: 'A', leftAt: now + hour, counted: ['delete'] }], 1, ['C']])
+  expect(looked).toEqual([[{ ...nothing, key: 'A', leftAt: now + hour, deletes: 2, counted: ['delete'] }], 1, ['C']])
 })
 
 it('keeps what is held, and approvals that are open', async () => {

@@ -35,7 +35,7 @@ export async function otherProcess(file: string): Promise<OtherProcess> {
 
 /** Runs an action to its end and gives what it said. `prefix` is a shell command that runs it, such as a limit. */
 export function tell(
-  action: 'read' | 'hold' | 'fill',
+  action: 'copy' | 'read' | 'hold' | 'fill',
   file: string,
   options: { uid?: number; limit?: string } = {},
 ): string {

@@ -87,6 +87,8 @@ export interface Remembered {
   absence: Absence | null
   /** When this feed took the listing off last; null: not in the last 45 days. */
   leftAt: number | null
+  /** How often it deleted the listing in that time, if more than once. */
+  deletes?: number
   /** The changes of it that the guard still counts: those carried out within 24 hours. */
   counted: readonly Counted[]
   /** Since when anything of it is held, by the guard or otherwise; null: nothing is. */

@@ -124,7 +124,7 @@ export function createHistory(door: Door): AbsenceNotes {
       countedSince(door, chatbot, feed, now),
       door.all<Noted>(`SELECT key, runs, since FROM absence WHERE ${between}`, range),
       door.all<Entered>(
-        `SELECT key, what, max(at) AS at FROM ledger WHERE ${between} GROUP BY key, what ORDER BY key, what`,
+        `SELECT key, what, max(at) AS at, count(*)::int AS times FROM ledger WHERE ${between} GROUP BY key, what ORDER BY key, what`,
         range,
       ),
       door.all<HeldRow>(
