@@ -543,7 +543,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           expect(() => expectBack([change], absentSince(1), sides)).toThrow('by absence without a proof')
       })
 
-      it('do not come back where a record without MLSNumber may be them: of the same delivery, and no other home', () => {
+      it('do not come back where a record without MLSNumber may be them: of the same delivery, or later at their address, and no other home', () => {
         const keyless = (home: string | null, since: number) => ({
           keyless: [{ identity: 'x', home, since, notedAt: since }],
         })
@@ -553,7 +553,9 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(() => expectBack([at('one')], absentSince(1), keyless(null, 1))).toThrow(unreadable)
         expect(() => expectBack(gone, absentSince(1), keyless('one', 1))).toThrow(unreadable)
         expectBack([at('one')], absentSince(1), keyless('two', 1))
-        expectBack([at('one')], absentSince(1), keyless('one', 2))
+        expect(() => expectBack([at('one')], absentSince(1), keyless('one', 2))).toThrow(unreadable)
+        expectBack([at('one')], absentSince(1), keyless('two', 2))
+        expectBack([at('one')], absentSince(2), keyless('one', 1))
         expectBack(gone, absentSince(1), keyless(null, 2))
         expect(() => expectBack([deleteAbsentOf('A')], absentSince(2), keyless(null, 2))).toThrow(unreadable)
       })
