@@ -124,7 +124,7 @@ export type Findings = ReadonlyMap<string, readonly Finding[]>
 /** What these rules found of what is held so, a sentence each, without its full stop. */
 export function foundIn(findings: Findings, rules: readonly string[], held: readonly Approvable[]): string[] {
   const isOf = ({ fact }: Finding): boolean =>
-    fact === undefined || held.some(({ part }) => part === `update ${fact}` || part === 'create')
+    fact === undefined || held.some(({ part }) => part === `update ${fact}` || !part.includes(' '))
   return rules
     .flatMap((rule) => findings.get(rule) ?? [])
     .filter(isOf)

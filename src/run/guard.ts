@@ -66,8 +66,9 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const { summary } = delivery
   const { limits } = feed.plan
   const saysOnce = delivery.mode === 'delta'
-  // After the loss of a store it is no first load, however long ago that was: the lost store had loaded the chatbot.
-  const isAfterLoss = settings.lostUntil !== null || (plan.lostAt !== null && past.last.loaded === null)
+  // After the loss of a store it is no first load, however long ago that was, if the chatbot shows what the lost store had loaded.
+  const wasLoaded = plan.lostAt !== null && past.last.loaded === null && plan.facts.ours > 0
+  const isAfterLoss = settings.lostUntil !== null || wasLoaded
   const isFirstLoad = past.isFirstLoad && !isAfterLoss
   const seen = seenIn(feed, past, plan, isFirstLoad)
   const found = limits.isOff ? [] : tripsOf(seen, limits)

@@ -91,7 +91,7 @@ export function historyOf(
 ): History {
   const left = entries.filter(({ what }) => what === 'delete' || what === 'renumber' || what === 'left')
   const leftAt = Math.max(...left.map(({ at }) => at))
-  const deletes = left.reduce((sum, { what, times }) => (what === 'left' ? sum : sum + times), 0)
+  const deletes = left.reduce((sum, { times }) => sum + times, 0)
   return {
     key,
     absence: absence === undefined ? null : { runs: absence.runs, since: absence.since },

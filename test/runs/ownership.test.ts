@@ -118,6 +118,21 @@ describe('a lost store', () => {
     expect(await world.run()).toMatchObject({ result: 'held', counts })
   })
 
+  test('holds nothing of the first load of a feed that had loaded nothing before, however late that comes', async () => {
+    world.configure({ north, south: north })
+    world.deliver(zillowFeed(all), 'north.xml')
+    await world.run('sync', 'north')
+    world.loseStore()
+    world.deliver(zillowStart, 'south.xml')
+    for (let night = 1; night <= 3; night++) {
+      await world.run('sync', 'north')
+      expect(await world.run('sync', 'south')).toMatchObject({ result: 'partial' })
+      world.clock.advance(24 * 60 * minute)
+    }
+    world.deliver(zillowFeed(homes(41, 60)), 'south.xml')
+    expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { create: 20, hold: 0 } })
+  })
+
   test('without marks (ownership: snapshot) nothing is deleted that it does not remember', async () => {
     world.configure({ north: { ...north, ownership: 'snapshot' } })
     await load()
