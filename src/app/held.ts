@@ -3,7 +3,7 @@ import type { FeedConfig } from '../config/config.ts'
 import { many, printable } from '../core/text.ts'
 import type { Reader } from '../core/intl.ts'
 import { minuteIn } from '../core/zone.ts'
-import { askingRules } from '../plan/guard/hold.ts'
+import { askingRules, isPartOf } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
 import { endInWords } from '../run/hold-sentences.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
@@ -123,8 +123,7 @@ export type Findings = ReadonlyMap<string, readonly Finding[]>
 
 /** What these rules found of what is held so, a sentence each, without its full stop. */
 export function foundIn(findings: Findings, rules: readonly string[], held: readonly Approvable[]): string[] {
-  const isOf = ({ fact }: Finding): boolean =>
-    fact === undefined || held.some(({ part }) => part === `update ${fact}` || !part.includes(' '))
+  const isOf = ({ fact }: Finding): boolean => held.some(({ part }) => isPartOf(part, fact))
   return rules
     .flatMap((rule) => findings.get(rule) ?? [])
     .filter(isOf)

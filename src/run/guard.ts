@@ -8,7 +8,7 @@ import type { Action, ActionKind, Counts } from '../plan/change.ts'
 import { hasPart, judge, waitOf } from '../plan/guard/guard.ts'
 import type { Beside, Verdict } from '../plan/guard/guard.ts'
 import { isFact } from '../plan/guard/facts.ts'
-import { countedAs } from '../plan/guard/hold.ts'
+import { countedAs, isPartOf } from '../plan/guard/hold.ts'
 import type { Ends, HeldPart } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -283,10 +283,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
 /** MLSNumbers of which an accident holds something. */
 export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string> {
   for (const { change, weighed } of workspace.changes()) {
-    const isHeld = weighed.parts.some(
-      ({ part, rules }) =>
-        rules.includes(trip.name) && (trip.fact === undefined || part === `update ${trip.fact}` || !part.includes(' ')),
-    )
+    const isHeld = weighed.parts.some(({ part, rules }) => rules.includes(trip.name) && isPartOf(part, trip.fact))
     // One rule may find two accidents, which their labels tell apart.
     if (isHeld && change.why.includes(trip.label)) yield change.mlsNumber
   }

@@ -42,11 +42,16 @@ export function inStore<Result>(file: string, work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error) throw storeError(file, refusal(file, error), error)
-    if (!(error instanceof Database.SqliteError)) throw error
-    const what = sentence(error.code, error.message)
-    throw what === null ? error : storeError(file, what, error)
+    throw asStoreError(file, error)
   }
+}
+
+/** What SQLite or the system has thrown, as a `StoreError`; everything else as it is. */
+export function asStoreError(file: string, error: unknown): unknown {
+  if (error instanceof Error && 'syscall' in error) return storeError(file, refusal(file, error), error)
+  if (!(error instanceof Database.SqliteError)) return error
+  const what = sentence(error.code, error.message)
+  return what === null ? error : storeError(file, what, error)
 }
 
 /** The sentence for an error of the system, about the store's own file or a copy of it in the temporary folder. */

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import type Database from 'better-sqlite3'
 import { UserError } from '../core/errors.ts'
 import { column, connect } from './connection.ts'
-import { inStore, storeError } from './failure.ts'
+import { asStoreError, inStore, storeError } from './failure.ts'
 import { assertLocal } from './file-system.ts'
 import { makeFolder } from './file.ts'
 import { createPrivate, takeLock } from './lock.ts'
@@ -213,9 +213,7 @@ async function writing<Result>(store: string, work: (target: Target) => Promise<
     return await writingFile(store, work)
   } catch (error) {
     // What the disk refuses is no defect.
-    return inStore(store, () => {
-      throw error
-    })
+    throw asStoreError(store, error)
   }
 }
 

@@ -34,6 +34,10 @@ export function countedAs(part: HeldPart): 'delete' | 'create' | FactKind | null
   return (part.split(' ') as [string, FactKind?])[1] ?? null
 }
 
+/** Whether a hold of this part can be of an accident with this kind of fact, or with none: the whole action can be of any. */
+export const isPartOf = (part: HeldPart, fact: FactKind | undefined): boolean =>
+  fact === undefined || part === `update ${fact}` || !part.startsWith('update ')
+
 export interface PartHeld {
   readonly part: HeldPart
   /** `contentOf` the part: while this is the same, it is the same hold. */
