@@ -5,10 +5,9 @@ import { freshFor } from '../apply/look-again.ts'
 import { many } from '../core/text.ts'
 import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
-import { hasPart, judge, waitOf } from '../plan/guard/guard.ts'
+import { judge, waitOf } from '../plan/guard/guard.ts'
 import type { Beside, Verdict } from '../plan/guard/guard.ts'
-import { isFact } from '../plan/guard/facts.ts'
-import { countedAs, isPartOf } from '../plan/guard/hold.ts'
+import { isPartOf } from '../plan/guard/hold.ts'
 import type { Ends, HeldPart } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -23,6 +22,7 @@ import { areComplete } from './plan.ts'
 import type { Plan } from './plan.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
+import { isStill } from './told.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** The plan as it will be carried out, in figures. In the workspace the accidents have become holds. */
@@ -195,10 +195,6 @@ const noneHeld = (): Held => ({ create: 0, delete: 0, update: 0, adopt: 0, forge
 function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }: Plan): Set<HeldPart> {
   const isTimed = !policy.endsNone && Number.isFinite(policy.confirm)
   const clocks = isTimed && delivery.mode === 'full' ? [...past.clocks] : []
-  const isStill = (action: Action, part: HeldPart): boolean => {
-    const what = countedAs(part)
-    return what !== null && isFact(what) && 'broken' in action ? action.broken.includes(what) : hasPart(action, part)
-  }
   const still = new Map<HeldPart, number>()
   if (clocks.length > 0)
     workspace.turn('remembered', (action, { remembered }) => {

@@ -1,8 +1,9 @@
 /** Finds the listings of which a whole delivery says nothing, or too little. Their holds neither end nor are confirmed by it. */
 import { batches } from '../core/batches.ts'
 import type { Action } from '../plan/change.ts'
+import { isFact } from '../plan/guard/facts.ts'
 import { hasPart } from '../plan/guard/guard.ts'
-import { nothingRemembered } from '../plan/guard/hold.ts'
+import { countedAs, nothingRemembered } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { standingOf } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -83,7 +84,7 @@ export interface Untold {
 /**
  * Finds the holds of which this delivery tells nothing, or too little. A delta tells only of what it names, and a live source
  * without a walk over its keys only of what it has. If a table beside the feed (`join`) is lacking, held updates that are not
- * planned may come from there. An older delivery tells nothing of refusals that it does not plan.
+ * planned may come from there, and so may what is held of a planned one. An older delivery tells nothing of refusals that it does not plan.
  */
 export async function untoldOf(
   feed: Feed,
@@ -102,9 +103,15 @@ export async function untoldOf(
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
   const needsPlan = ({ part, decision }: Held): boolean =>
     (lacksTable && part?.startsWith('update') === true) || (older !== null && decision?.is === 'refused')
-  const unplanned = new Set(held.filter(needsPlan).map(({ mlsNumber }) => mlsNumber))
-  if (unplanned.size > 0) for (const { change } of tools.workspace.changes()) unplanned.delete(change.mlsNumber)
-  for (const key of unplanned) told.delete(key)
+  const unplanned = Map.groupBy(held.filter(isOfPart).filter(needsPlan), ({ mlsNumber }) => mlsNumber)
+  if (unplanned.size > 0)
+    for (const { change } of tools.workspace.changes()) {
+      const parts = unplanned.get(change.mlsNumber) ?? []
+      unplanned.delete(change.mlsNumber)
+      // An update of other fields tells nothing of what the table says.
+      if (lacksTable && change.kind === 'update') unclear.push(...parts.filter(({ part }) => !isStill(change, part)))
+    }
+  for (const key of unplanned.keys()) told.delete(key)
   const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
   const nameless = untold.filter(isNameless).length
   const resting = mode === 'delta' && older === null ? untold.filter((one) => !isWaiting(one) && !isNameless(one)) : []
@@ -120,6 +127,12 @@ export async function untoldOf(
 
 type HeldPart = Held & { readonly part: NonNullable<Held['part']> }
 const isOfPart = (held: Held): held is HeldPart => held.part !== null
+
+/** Whether the action would still do what is held as this part. */
+export function isStill(action: Action, part: HeldPart['part']): boolean {
+  const what = countedAs(part)
+  return what !== null && isFact(what) && 'broken' in action ? action.broken.includes(what) : hasPart(action, part)
+}
 
 const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'forget'
 

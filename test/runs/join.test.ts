@@ -118,6 +118,28 @@ test('that is missing ends no hold of what came from it, nor what a person decid
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { hold: 0, unchanged: 4 } })
 })
 
+test('that is missing ends no such hold either where the listing gets another change', async () => {
+  const ids = Array.from({ length: 10 }, (_, n) => `M${n}`)
+  const whole = ids.map((id) => mediaRow(id, id, 1))
+  world.configure({ north: { ...feed, limits: {} } })
+  homes(...ids)
+  pictures(...whole)
+  expect(await world.run()).toMatchObject({ counts: { create: 10 } })
+  pictures(...whole.slice(3))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 3 } })
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  rmSync(join(world.folder, 'media.csv'))
+  const cheaper = ['M0', 'M1'].map((id) => resoRow(id, { ListPrice: '240000' }))
+  world.deliver(resoTable(...cheaper, ...ids.slice(2).map((id) => resoRow(id))), 'north.csv')
+  const between = await world.run()
+  expect(between).toMatchObject({ result: 'held', counts: { hold: 0, update: 2 } })
+  expect(between.notes).toContainEqual(expect.stringContaining('3 held by earlier runs stay held'))
+  // Two alone would be as many as may.
+  pictures(...whole.slice(2))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 2 } })
+  expect([imagesOf('M0'), imagesOf('M1')]).toEqual([[image('M0')], [image('M1')]])
+})
+
 test('whose key a record lacks clears no pictures either', async () => {
   world.configure({ north: feed })
   homes('M1', 'M2')
@@ -160,6 +182,9 @@ test.each([
   [{ fields: {} }, /join\.media: no rule reads it/],
   [{ fields: { Bedrooms: 'media:Order', Images: 'media:MediaURL' } }, /fields\.Bedrooms: can't be read from media/],
   [{ extension: { Photo: 'media:MediaURL' } }, /join\.media: is for rules of fields/],
+  [{ where: { 'media:MediaCategory': ['Photo'] } }, /join\.media: is for rules of fields/],
+  [{ hideAddress: [{ from: 'media:Hide', equals: ['Y'] }] }, /join\.media: is for rules of fields/],
+  [{ removeWhen: [{ past: 'media:Ends', why: 'ended' }] }, /join\.media: is for rules of fields/],
   [{ join: { media: { ...media, source: 'gopher://x/media.csv' } } }, /join\.media\.source: .*gopher/],
   [{ join: { media: { source: './media.csv', by: 'ListingId' } } }, /join\.media\.key/],
 ])('%j is an error of the configuration', async (more, problem) => {

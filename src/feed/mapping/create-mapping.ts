@@ -212,7 +212,8 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
   for (const name of Object.keys(options.where ?? {})) {
     if (!isFieldName(name)) attempt(`where.${name}`, () => paths.compile(name))
   }
-  problems.push(...joinProblems(options.join ?? {}, fields, [preset.variants, extension]))
+  const choosing = [preset, options].map(({ hideAddress, removeWhen }) => [hideAddress, removeWhen])
+  problems.push(...joinProblems(options.join ?? {}, fields, [preset.variants, extension, options.where, choosing]))
   const refer = attempt('parts', () => compileParts(preset.formatOptions, paths))
   const joined = attempt('join', () => compileJoins(options.join, fields, paths))
   const extended = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))

@@ -65,7 +65,7 @@ export function joinProblems(written: Written, fields: Record<string, FieldMappi
       ),
       ...(columnsIn(others, name).length === 0
         ? []
-        : [`join.${name}: is for rules of fields, not of columns or variants`]),
+        : [`join.${name}: is for rules of fields, not of columns, variants, where, hideAddress or removeWhen`]),
     ]
   })
 }
