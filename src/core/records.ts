@@ -23,6 +23,10 @@ export interface SourceProgress {
   readAt: number | null
   /** When all keys were compared last, and what they tell was carried out. */
   walkedAt: number | null
+  /** How many keys that walk found. Left out: by an earlier version. */
+  walkedKeys?: number
+  /** How many records changed since. */
+  changed?: number
   /** When the guard first let pass what a whole walk of this scope told; null: absence says nothing yet. */
   acceptedAt: number | null
 }

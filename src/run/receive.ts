@@ -20,6 +20,7 @@ import type { Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeHashOf } from '../core/home-hash.ts'
 import type { RuleName } from '../plan/guard/hold.ts'
+import { slack } from '../plan/guard/scales.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
 import { readJoins, withJoins } from './join.ts'
@@ -89,7 +90,7 @@ async function received(
   const saved = (feed.joins ?? []).length > 0 ? null : past.validators
   if (feed.live !== undefined) {
     const refreshed = await feed.live(mirror, budget.signal, {
-      isWaiting: await isApproved(feed, tools),
+      isWaiting: await isLetGo(feed, tools),
       progress: (records) => tools.progress('records', records, null),
     })
     return read(feed, tools, past, refreshed.opened, budget, refreshed)
@@ -118,10 +119,18 @@ async function received(
   }
 }
 
-/** Whether a person approved a delete: only another walk over the keys of a live source can prove it. */
-async function isApproved({ name }: Source, { store, runtime }: Tools): Promise<boolean> {
-  const held = await store.holds.held(name, runtime.clock.now())
-  return held.some(({ part, decision }) => part === 'delete' && decision?.is === 'approved')
+/**
+ * Whether a held delete may go now, or a create that may come in its place: a person approved it, or its clock has run out. Only
+ * another walk over the keys of a live source can prove it.
+ */
+async function isLetGo({ name, plan }: Source, { store, runtime }: Tools): Promise<boolean> {
+  const now = runtime.clock.now()
+  const held = await store.holds.held(name, now)
+  const deletes = held.filter(({ part, decision }) => part === 'delete' && decision?.is !== 'refused')
+  const least = (plan.limits.confirm ?? Infinity) - slack
+  const isOver = ({ part, clock }: Held): boolean =>
+    (part === 'delete' || part === 'create') && clock !== null && now - clock >= least
+  return deletes.length > 0 && (deletes.some(({ decision }) => decision !== null) || held.some(isOver))
 }
 
 /** Bytes → raw records → listings. A record whose bytes the snapshot knows is only marked as seen: nothing parses it. */

@@ -199,6 +199,46 @@ test('homes that come under new keys and numbers, as an MLS that moved has them,
     expect(world.listings().map(({ MLSNumber }) => MLSNumber)).toContain(String(number))
 })
 
+test.each(['the same keys', 'new keys'])(
+  'no home is there twice if half of them get other numbers under %s',
+  async (keys) => {
+    await started('generic', 40)
+    await world.run('sync')
+    await world.run('sync')
+    for (const [key, home] of [...reso.world.records].slice(0, 20)) {
+      if (keys === 'new keys') reso.world.remove(key)
+      const to = keys === 'new keys' ? `N${key}` : key
+      reso.world.put(to, { ...home, ListingKey: to, ListingId: `N${String(home.ListingId)}` })
+    }
+    // Long before the next walk is due.
+    world.clock.advance(day / 2)
+    const moved = await world.run('sync')
+    expect(moved).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
+    expect(moved.notes.join()).toContain('20 of 40 homes came under other MLSNumbers')
+    // Each walk is half a day off the hours at which the holds began.
+    world.clock.advance(day)
+    expect(await world.run('sync')).toMatchObject({ result: 'held', counts: { create: 0 } })
+    world.clock.advance(0.9 * day)
+    expect(await world.run('sync')).toMatchObject({ result: 'held', counts: { create: 0 } })
+    world.clock.advance(0.9 * day)
+    expect(await world.run('sync')).toMatchObject({ result: 'held', counts: { create: 0 } })
+    world.clock.advance(0.2 * day)
+    expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { create: 20, delete: 20 } })
+    expect(world.listings()).toHaveLength(40)
+  },
+)
+
+test('each night all keys are walked, however exactly a day apart the nights begin', async () => {
+  await started('generic', 40)
+  await world.run('sync')
+  await world.run('sync')
+  for (const [night, key] of [...reso.world.records.keys()].slice(0, 3).entries()) {
+    world.clock.advance(day - 60_000)
+    reso.world.remove(key)
+    expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { delete: 1, unchanged: 39 - night } })
+  }
+})
+
 test('squeezed words are those of the standard, and a word that nobody knows is a reject', async () => {
   await started('trestle', 12)
   const [lease, odd] = reso.world.records.keys()

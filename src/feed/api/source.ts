@@ -22,6 +22,10 @@ import { changedSince, walkAll } from './walk.ts'
 
 /** Milliseconds. Changes are read again from so long before a first load began: a removal during the load may be dated before it. */
 const late = 20 * 60_000
+/** Milliseconds. A scheduled run may begin a little earlier in its day than the one before. */
+const early = 5 * 60_000
+/** A walk is due if more than one in so many records changed since the last one. */
+const manyOf = 10
 /** Up to so many records that differ between a walk and the mirror are asked for one by one. */
 const mostSingly = 100
 
@@ -40,7 +44,7 @@ export interface Refreshed {
 export interface RefreshOptions {
   signal: AbortSignal
   clock: Clock
-  /** A delete waits for another walk to confirm it. */
+  /** A held delete waits for another walk to confirm it. */
   isWaiting: boolean
   progress: (records: number) => void
   /** Records on a page. Tests make pages small. */
@@ -62,6 +66,7 @@ export async function refresh(
   mirror: Mirror,
   { signal, clock, isWaiting, progress: show, top }: RefreshOptions,
 ): Promise<Refreshed> {
+  const begunAt = clock.now()
   const api = new Api(settings, gate, signal, top)
   const scope = scopeOf(settings)
   const notes: string[] = []
@@ -81,14 +86,16 @@ export async function refresh(
   const keep = async (rows: readonly Row[], next: SourceProgress): Promise<void> => {
     const known = await mirror.stamps(rows.map(({ key }) => key))
     const fresh = new Map<string, Row>()
+    let { changed = 0 } = progress
     for (const row of rows) {
       const field = partly === '' ? fieldInPart(row) : null
       if (field !== null) partly = `${field} of record ${row.key}`
       const before = fresh.get(row.key)?.stamp ?? known.get(row.key)
       // A record may change twice within one timestamp, or lose its own.
+      if (row.stamp !== before) changed++
       if (before === undefined || row.stamp === '' || compareStamps(row.stamp, before) >= 0) fresh.set(row.key, row)
     }
-    progress = next
+    progress = { ...next, changed }
     await mirror.keep(
       [...fresh.values()].map((row) => kept(row, api.vendor)),
       progress,
@@ -107,8 +114,10 @@ export async function refresh(
   const isDue =
     isWaiting ||
     progress.walkedAt === null ||
-    clock.now() - progress.walkedAt >= settings.keys ||
-    clock.now() < progress.walkedAt ||
+    begunAt - progress.walkedAt >= settings.keys - early ||
+    begunAt < progress.walkedAt ||
+    // Of many homes at once that come under other numbers, only a walk tells that the old ones are gone.
+    (progress.changed ?? 0) * manyOf > (progress.walkedKeys ?? Infinity) ||
     (last !== null && clock.now() - last > api.vendor.memory)
   const walk = isDue ? await compared() : null
   const why = walk !== null && !WholeWalk.isOne(walk) ? walk.why : null
@@ -127,7 +136,7 @@ export async function refresh(
     opened: openedOf(why),
     walk: isCounted ? whole : null,
     accepted,
-    carriedOut: isCounted ? { ...accepted, walkedAt: clock.now() } : accepted,
+    carriedOut: isCounted ? { ...accepted, walkedAt: begunAt, walkedKeys: whole.keys.size, changed: 0 } : accepted,
     notes,
   }
 

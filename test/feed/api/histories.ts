@@ -69,6 +69,7 @@ export async function history(seed: number): Promise<Figures> {
     },
   }
   const bench: Bench = new Bench(vendor, options, media)
+  bench.walksByChanges = chance(0.5)
   const { world, time } = bench
   bench.top = 1 + upTo(6)
   let born = 0

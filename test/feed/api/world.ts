@@ -85,6 +85,8 @@ export class Bench {
   readonly said: string[] = []
   readonly learnt: string[] = []
   top: number | undefined
+  /** Whether many changes make a walk due, which would find what reading the changes missed. */
+  walksByChanges = false
 
   constructor(vendor: ProfileName, options: Partial<ResoOptions> = {}, changes: Partial<ResoSettings> = {}) {
     this.world = new ResoWorld({
@@ -117,7 +119,8 @@ export class Bench {
       const result = await refresh(this.settings, this.gate, mirror, options)
       const { reasons } = result.opened.end()
       this.said.push(...reasons, ...result.notes)
-      if (reasons.length === 0) await mirror.keep([], result.carriedOut)
+      const { walkedKeys, ...carriedOut } = result.carriedOut
+      if (reasons.length === 0) await mirror.keep([], { ...carriedOut, ...(this.walksByChanges && { walkedKeys }) })
       return { result, reasons }
     } catch (error) {
       if (!(error instanceof FeedError)) throw error
