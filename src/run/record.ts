@@ -306,8 +306,9 @@ async function recordDelivery(
       applied === null || applied.stopped !== null
         ? 1
         : applied.outcomes.failed + applied.outcomes.unknown + applied.outcomes.skipped
-    // Only a walk tells absences: if not all was carried out, another walk is needed.
-    await store.records.keep(name, [], left === 0 ? delivery.source.carriedOut : delivery.source.accepted)
+    // Only a walk tells absences: if not all was carried out, or no absence could be, another walk is needed.
+    const isCarriedOut = left === 0 && guarded.isWhole
+    await store.records.keep(name, [], isCarriedOut ? delivery.source.carriedOut : delivery.source.accepted)
   }
   if (!summary.complete) return
   const { now } = past.moment

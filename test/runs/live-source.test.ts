@@ -228,6 +228,24 @@ test.each(['the same keys', 'new keys'])(
   },
 )
 
+test.each(['backfill', 'list that is not whole'])(
+  'what a walk tells is gone goes with the next sync after a %s',
+  async (run) => {
+    await started('generic', 30)
+    world.standIn.changeProfile({ maxPageSize: 10 })
+    await world.run('sync')
+    await world.run('sync')
+    reso.world.remove([...reso.world.records.keys()].at(-1)!)
+    world.clock.advance(day)
+    if (run !== 'backfill')
+      world.standIn.addFault({ operations: ['List'], page: 2, fault: { kind: 'status', status: 500 } })
+    expect(await world.run(run === 'backfill' ? 'backfill' : 'sync')).toMatchObject({ counts: { delete: 0 } })
+    world.standIn.clearFaults()
+    world.clock.advance(day / 4)
+    expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { delete: 1, unchanged: 29 } })
+  },
+)
+
 test('each night all keys are walked, however exactly a day apart the nights begin', async () => {
   await started('generic', 40)
   await world.run('sync')
