@@ -22,7 +22,7 @@ import { changedSince, walkAll } from './walk.ts'
 
 /** Milliseconds. Changes are read again from so long before a first load began: a removal during the load may be dated before it. */
 const late = 20 * 60_000
-/** Milliseconds. A scheduled run may begin a little earlier in its day than the one before. */
+/** Milliseconds, and a hundredth of `keys` at the most. A scheduled run may begin a little earlier in its day than the one before. */
 const early = 5 * 60_000
 /** A walk is due if more than one in so many records changed since the last one. */
 const manyOf = 10
@@ -114,7 +114,7 @@ export async function refresh(
   const isDue =
     isWaiting ||
     progress.walkedAt === null ||
-    begunAt - progress.walkedAt >= settings.keys - early ||
+    begunAt - progress.walkedAt >= settings.keys - Math.min(early, settings.keys / 100) ||
     begunAt < progress.walkedAt ||
     // Of many homes at once that come under other numbers, only a walk tells that the old ones are gone.
     (progress.changed ?? 0) * manyOf > (progress.walkedKeys ?? Infinity) ||
