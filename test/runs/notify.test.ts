@@ -204,6 +204,18 @@ test('what is held: how many, three homes, what to type; a reminder; its end', a
   expect(titles()).toHaveLength(3)
 })
 
+test('what was approved is not said to be carried out before a run did so', async () => {
+  world.deliver(zillowFeed(homes(1, 20)))
+  await world.run()
+  world.deliver(zillowFeed(homes(1, 10)))
+  await world.run()
+  await world.approve()
+  await asDaemon(async (_, app) => Promise.resolve(app.tell(app.config.feeds[0], {})))
+  expect(titles().at(-1)).toBe('north: nothing is held any more (approved)')
+  expect(arrived.at(-1)!.body['lines']).toEqual([expect.stringMatching(/ is held no more: it was approved\.$/)])
+  expect(world.numbers()).toHaveLength(20)
+})
+
 test('what was approved ended so, although one of many ended otherwise in the same run', async () => {
   const all = homes(1, 20)
   world.deliver(zillowFeed(all))
