@@ -211,7 +211,8 @@ async function factsOf(
   const sentences = ended?.holds?.map(({ sentence }) => sentence) ?? []
   const listings = byListing(waiting)
   const events = (await store?.holds.events(name, since)) ?? []
-  const decided = events.findLast(({ what }) => what === 'approved' || what === 'refused' || what === 'revoked')
+  // What a run held after an approval is not covered by it.
+  const decided = events.findLast(({ what }) => what !== 'let go' && what !== 'ended')
   // What became of most holds in the last run that ended any.
   const ends = events.filter(({ what }) => what === 'let go' || what === 'ended')
   const [end] = ends.filter(({ at }) => at === ends.at(-1)!.at).toSorted((one, other) => other.holds - one.holds)

@@ -216,6 +216,21 @@ test('what was approved is not said to be carried out before a run did so', asyn
   expect(world.numbers()).toHaveLength(20)
 })
 
+test('what a run held after an approval is not said to be approved', async () => {
+  const all = homes(1, 20)
+  world.deliver(zillowFeed(all))
+  await world.run()
+  world.deliver(zillowFeed(all.slice(6)))
+  await world.run()
+  await world.approve()
+  const dear = all.slice(6, 12).map((one) => ({ ...one, price: one.price * 2 }))
+  world.deliver(zillowFeed([...dear, ...all.slice(12)]))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 6, hold: 6 } })
+  world.clock.advance(3 * day)
+  await world.run()
+  expect(titles().at(-1)).toBe('north: nothing is held any more (let go)')
+})
+
 test('what was approved ended so, although one of many ended otherwise in the same run', async () => {
   const all = homes(1, 20)
   world.deliver(zillowFeed(all))
