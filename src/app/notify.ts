@@ -18,7 +18,8 @@ import type { Target } from '../notify/settings.ts'
 import { homePrice, placeText } from '../report/values.ts'
 import type { Held, RunRecord, Store, StoreReader } from '../store/store.ts'
 import type { App, Ended, Occasion, Tested } from './app.ts'
-import { byListing, isWaiting } from './held.ts'
+import { byListing, findingsOf, groupsOf, isWaiting } from './held.ts'
+import type { Approvable } from './held.ts'
 import { lackOf, lastGood } from './last-good.ts'
 
 /** Loads what sends only once there is anything to tell. */
@@ -74,7 +75,7 @@ export function createNotifier(app: App) {
       good: isGood,
       held: [...new Set(waiting.flatMap(({ rules }) => rules))],
     }
-    const of = { failed, ended, run, good, waiting, locale: app.config.locale }
+    const of = { failed, ended, run, good, waiting, locale: app.config.locale, now }
     const facts = (news: News): Promise<Facts> => factsOf(feed, store, of, news)
     const after = await Promise.all(
       notify.map(async (target, number) => {
@@ -197,21 +198,24 @@ interface Known {
   ended: Ended | undefined
   run: Pick<RunRecord, 'result' | 'error' | 'figures'> | null
   good: number | null | undefined
-  waiting: readonly Held[]
+  waiting: readonly Approvable[]
   locale: string
+  now: number
 }
 
 /** `store` null: it can't be read. Then only failures are told, and what they need no store for. */
 async function factsOf(
-  { name, chatbot, timezone }: FeedConfig,
+  feed: FeedConfig,
   store: StoreReader | null,
-  { failed, ended, run, good, waiting, locale }: Known,
+  { failed, ended, run, good, waiting, locale, now }: Known,
   { since }: News,
 ): Promise<Facts> {
+  const { name, chatbot, timezone } = feed
   const sentences = ended?.holds?.map(({ sentence }) => sentence) ?? []
   const listings = byListing(waiting)
   const events = (await store?.holds.events(name, since)) ?? []
-  const decided = events.findLast(({ what }) => what === 'approved' || what === 'refused' || what === 'revoked')
+  // What a run held after an approval is not covered by it.
+  const decided = events.findLast(({ what }) => what !== 'let go' && what !== 'ended')
   // What became of most holds in the last run that ended any.
   const ends = events.filter(({ what }) => what === 'let go' || what === 'ended')
   const [end] = ends.filter(({ at }) => at === ends.at(-1)!.at).toSorted((one, other) => other.holds - one.holds)
@@ -224,7 +228,9 @@ async function factsOf(
       sentences:
         sentences.length > 0
           ? sentences
-          : [...new Set(waiting.flatMap(({ rules }) => rules))].map((rule) => `Held by the rule "${rule}".`),
+          : groupsOf(waiting, feed, now, store === null ? new Map() : await findingsOf(store.runs, name)).map(
+              ({ sentence }) => sentence,
+            ),
       changes: listings.length,
       homes: listings.slice(0, homesNamed).map(([held]) => homeText(held, { locale, timezone })),
     },

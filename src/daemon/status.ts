@@ -183,7 +183,7 @@ function approvalsOf(held: readonly Held[], timezone: string) {
       at: new Date(at).toISOString(),
       until: new Date(until).toISOString(),
       changes,
-      inWords: `${changes} approved by ${by} on ${day}; the next run carries ${changes === 1 ? 'it' : 'them'} out; the approval ends on ${end}`,
+      inWords: `${changes} approved by ${by} on ${day}; the next run carries ${changes === 1 ? 'it' : 'them'} out if the feed still says so; the approval ends on ${end}`,
     }
   })
 }

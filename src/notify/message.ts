@@ -77,7 +77,7 @@ function words({ event, is, since }: News, facts: Facts): Pick<Message, 'title' 
   if (is === 'over') {
     const how = {
       'let go': 'it was carried out',
-      approved: 'it was approved and carried out',
+      approved: 'it was approved',
       ended: 'it is not to be done any more',
     }
     const lines = [`What was held since ${time(since)} is held no more: ${how[facts.ended]}.`]

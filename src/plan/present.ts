@@ -25,15 +25,18 @@ const day = 86_400_000
 
 /** Decides about an MLSNumber for which the feed holds one listing; null: nothing is to be done. */
 export function present(known: Case, wanted: WantedListing): Change | null {
-  const { key, row, shown, settings } = known
+  const { key, row, mine, shown, settings } = known
   const other = otherOwner(known)
   const isTaken = other !== null && (settings.outranks(other) || isLeft(known, other))
   // A call of the other feed that may still land could undo it.
   const takesOver = isTaken && !isUnderWay(row, settings)
   if (other !== null && !takesOver) {
+    // `status` names what the store has of a feed that left, and knows nothing of one that only a mark names.
+    const isNamed = row === null || row === mine
+    const todo = isNamed ? `if this feed was called so before: formerly: [${other}]` : 'listing-sync status says what to do'
     const why = settings.configured.has(other)
       ? `also in ${other}, a feed of this chatbot that has it`
-      : `also in ${other}, a feed that no longer fills this chatbot (listing-sync status says what to do)`
+      : `also in ${other}, a feed that no longer fills this chatbot (${todo})`
     return hold({ mlsNumber: key }, 'other-feed', why)
   }
   if (shown.length > 1) return twiceShown(known, null)

@@ -83,6 +83,19 @@ describe('a feed with another name', () => {
     expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { hold: 0, create: 0 } })
   })
 
+  test('that is no longer named before its marks are written anew is told to be named again', async () => {
+    await load()
+    world.configure(renamed())
+    await world.run('sync', 'oslo')
+    world.configure(renamed({ formerly: [] }))
+    expect((await world.run('sync', 'oslo')).notes[0]).toContain(
+      "12 listings are also in north, a feed that no longer fills this chatbot (if this feed was called so before: formerly: [north]): ",
+    )
+    expect((await world.executed('status')).stdout).not.toContain('north is')
+    world.configure(renamed())
+    expect(await world.run('sync', 'oslo')).toMatchObject({ counts: { unchanged: 12, hold: 0 }, notes: [] })
+  })
+
   test('keeps what the guard holds, since when, and what was approved of it', async () => {
     await load()
     world.deliver(zillowFeed(all.slice(6)))

@@ -204,6 +204,52 @@ test('what is held: how many, three homes, what to type; a reminder; its end', a
   expect(titles()).toHaveLength(3)
 })
 
+test('what was approved is not said to be carried out before a run did so', async () => {
+  world.deliver(zillowFeed(homes(1, 20)))
+  await world.run()
+  world.deliver(zillowFeed(homes(1, 10)))
+  await world.run()
+  await world.approve()
+  await asDaemon(async (_, app) => Promise.resolve(app.tell(app.config.feeds[0], {})))
+  expect(titles().at(-1)).toBe('north: nothing is held any more (approved)')
+  expect(arrived.at(-1)!.body['lines']).toEqual([expect.stringMatching(/ is held no more: it was approved\.$/)])
+  expect(world.numbers()).toHaveLength(20)
+})
+
+test('what a run held after an approval is not said to be approved', async () => {
+  const all = homes(1, 20)
+  world.deliver(zillowFeed(all))
+  await world.run()
+  world.deliver(zillowFeed(all.slice(6)))
+  await world.run()
+  await world.approve()
+  const dear = all.slice(6, 12).map((one) => ({ ...one, price: one.price * 2 }))
+  world.deliver(zillowFeed([...dear, ...all.slice(12)]))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 6, hold: 6 } })
+  world.clock.advance(3 * day)
+  await world.run()
+  expect(titles().at(-1)).toBe('north: nothing is held any more (let go)')
+})
+
+test.each([
+  ['a run that found nothing of it', 'sync'],
+  ['no run', null],
+])('a reminder after %s says what was found and when it lets go', async (_, run) => {
+  world.deliver(zillowFeed(homes(1, 20)))
+  await world.run()
+  world.deliver(zillowFeed(homes(1, 10)))
+  await world.run()
+  world.deliver('')
+  world.clock.advance(day)
+  if (run === null) await asDaemon(async (_, app) => Promise.resolve(app.tell(app.config.feeds[0], {})))
+  else await world.run()
+  const { title, lines } = arrived.at(-1)!.body
+  expect(title).toMatch(/ still held since Sat 21 Nov 12:/)
+  expect((lines as string[])[0]).toMatch(
+    /^10 of 20 listings would leave the site; .*\. 10 changes held by leaving .*; they go by themselves on Tue 24 Nov 12:/,
+  )
+})
+
 test('what was approved ended so, although one of many ended otherwise in the same run', async () => {
   const all = homes(1, 20)
   world.deliver(zillowFeed(all))
