@@ -89,7 +89,7 @@ describe('a feed with another name', () => {
     await world.run('sync', 'oslo')
     world.configure(renamed({ formerly: [] }))
     expect((await world.run('sync', 'oslo')).notes[0]).toContain(
-      "12 listings are also in north, a feed that no longer fills this chatbot (if this feed was called so before: formerly: [north]): ",
+      '12 listings are also in north, a feed that no longer fills this chatbot (if this feed was called so before: formerly: [north]): ',
     )
     expect((await world.executed('status')).stdout).not.toContain('north is')
     world.configure(renamed())

@@ -133,7 +133,7 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'a change that can be believed is no sign that the feed is right',
     test: 'test/runs/holds.slow.test.ts › goes also where others of it change as prices do, as that is right again, too',
-    file: 'src/run/guard.ts',
+    file: 'src/run/told.ts',
     from: "'broken' in action ? action.broken.includes(what)",
     to: "'broken' in action ? hasPart(action, part)",
   },
