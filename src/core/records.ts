@@ -25,7 +25,7 @@ export interface SourceProgress {
   walkedAt: number | null
   /** How many keys that walk found. Left out: by an earlier version. */
   walkedKeys?: number
-  /** How many records changed since. */
+  /** How many changes of records came since. */
   changed?: number
   /** When the guard first let pass what a whole walk of this scope told; null: absence says nothing yet. */
   acceptedAt: number | null

@@ -112,11 +112,12 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   if (isWhole && resting > 0) notes.push(restingSentence(resting, feed.name))
   const { held, heldInPart, fresh, stillNameless, digest } = counted
   // What `approve` shows: earlier holds that stand, and of this run all or, where these include some of its own, what is new.
-  const approvable = stillHeld + (isWhole ? held : fresh) + nameless + stillNameless
+  const own = isWhole ? held - counted.beside : fresh
+  const approvable = stillHeld + own + nameless + stillNameless
   const isClockLeft = past.clocks.size > 0 && stillHeld > 0
   const goes = isClockLeft || [...holding.values()].some(({ clock }) => clock !== null)
   return {
-    held: isWhole ? held + stillHeld : Math.max(held, stillHeld),
+    held: isWhole ? own + stillHeld : Math.max(held, stillHeld),
     inBrief: {
       whole: approvable - heldInPart,
       inPart: heldInPart,
@@ -290,8 +291,8 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
   const counts = { ...planned }
   const digest = createHash('sha256')
   let lookUps = 0
-  /** Changes that the guard holds; of them, those that go on in part, and those that no earlier run held. */
-  let [held, heldInPart, fresh] = [0, 0, 0]
+  /** Changes that the guard holds; of them, those that go on in part, that no earlier run held, and beside which earlier holds stay. */
+  let [held, heldInPart, fresh, beside] = [0, 0, 0, 0]
   let conflicts = 0
   /** Updates that go out because the mapping changed. */
   let mapped = 0
@@ -310,6 +311,7 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     const isHeld = change.kind === 'hold' ? change.until === 'approval' : weighed.parts.length > 0
     if (isHeld) held++
     if (isHeld && !wasHeld) fresh++
+    if (isHeld && stays(change.mlsNumber)) beside++
     if (isHeld && change.kind !== 'hold') heldInPart++
     if (change.kind === 'update' && change.cause === 'mapping') mapped++
     if (change.kind === 'hold' && change.until === 'change') conflicts++
@@ -326,7 +328,19 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     }
     digest.update(`${change.kind} ${change.mlsNumber} ${reasonOf(change)}\n`)
   }
-  const rest = { lookUps, held, heldInPart, fresh, mapped, conflicts, elsewhere, nameless, stillNameless, others }
+  const rest = {
+    lookUps,
+    held,
+    heldInPart,
+    fresh,
+    beside,
+    mapped,
+    conflicts,
+    elsewhere,
+    nameless,
+    stillNameless,
+    others,
+  }
   return { counts, digest: digest.digest('hex').slice(0, 32), ...rest }
 }
 

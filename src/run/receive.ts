@@ -46,8 +46,8 @@ export interface Delivery {
   mode: DeliveryMode
   /** How far a live source was read, for the store; null: the source is not live. */
   source: Pick<Refreshed, 'accepted' | 'carriedOut'> | null
-  /** A table beside it (`join`) is missing or not whole: what listings have from that table stays as it was. */
-  lacksTable: boolean
+  /** Fields from tables beside it (`join`) that are missing or not whole: they stay as they were. */
+  lacking: readonly FieldName[]
   /** The last position of its own records: those behind it are what earlier deltas said; null: there are none of these. */
   own: number | null
   /** If its end can't be proven: whether it ends like the one before; null: it can. */
@@ -108,7 +108,7 @@ async function received(
     mode: 'full',
     source: null,
     own: null,
-    lacksTable: false,
+    lacking: [],
     agrees: null,
     lastKey: past.last.lastKey,
     endsLater: false,
@@ -128,8 +128,8 @@ async function isLetGo({ name, plan }: Source, { store, runtime }: Tools): Promi
   const held = await store.holds.held(name, now)
   const deletes = held.filter(({ part, decision }) => part === 'delete' && decision?.is !== 'refused')
   const least = (plan.limits.confirm ?? Infinity) - slack
-  const isOver = ({ part, clock }: Held): boolean =>
-    (part === 'delete' || part === 'create') && clock !== null && now - clock >= least
+  const isOver = ({ part, clock, decision }: Held): boolean =>
+    (part === 'delete' || part === 'create') && decision === null && clock !== null && now - clock >= least
   return deletes.length > 0 && (deletes.some(({ decision }) => decision !== null) || held.some(isOver))
 }
 
@@ -285,7 +285,7 @@ async function read(
     mode,
     source: live,
     own: pending > 0 ? ownRecords : null,
-    lacksTable: joins.known.some(({ rowsOf }) => rowsOf === null),
+    lacking: joins.known.flatMap(({ join, rowsOf }) => (rowsOf === null ? join.fields : [])),
     agrees,
     lastKey: feed.format.hasEndMark ? null : await lastKeyOf(tools, ending),
     endsLater,

@@ -1,7 +1,8 @@
 /** Finds the listings of which a whole delivery says nothing, or too little. Their holds neither end nor are confirmed by it. */
 import { batches } from '../core/batches.ts'
+import type { FieldName } from '../core/listing.ts'
 import type { Action } from '../plan/change.ts'
-import { isFact } from '../plan/guard/facts.ts'
+import { facts, isFact } from '../plan/guard/facts.ts'
 import { hasPart } from '../plan/guard/guard.ts'
 import { countedAs, nothingRemembered } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
@@ -83,35 +84,42 @@ export interface Untold {
 
 /**
  * Finds the holds of which this delivery tells nothing, or too little. A delta tells only of what it names, and a live source
- * without a walk over its keys only of what it has. If a table beside the feed (`join`) is lacking, held updates that are not
- * planned may come from there, and so may what is held of a planned one. An older delivery tells nothing of refusals that it does not plan.
+ * without a walk over its keys only of what it has. What is held of fields whose table beside the feed (`join`) is lacking stays, unless
+ * it is planned. An older delivery tells nothing of refusals that it does not plan.
  */
 export async function untoldOf(
   feed: Feed,
   tools: Tools,
-  { mode, lacksTable, older }: { mode: DeliveryMode; lacksTable: boolean; older: object | null },
+  { mode, lacking, older }: { mode: DeliveryMode; lacking: readonly FieldName[]; older: object | null },
   policy: Policy,
 ): Promise<Untold> {
   const { now } = policy
   const { unclear, standing } = await unclearOf(feed, tools, policy)
   const waiting = (some: readonly Held[]): number =>
     new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
-  if (mode === 'full' && !lacksTable && older === null)
+  if (mode === 'full' && lacking.length === 0 && older === null)
     return { told: null, unclear, standing, nameless: 0, waiting: waiting(unclear), resting: 0 }
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
-  const needsPlan = ({ part, decision }: Held): boolean =>
-    (lacksTable && part?.startsWith('update') === true) || (older !== null && decision?.is === 'refused')
+  const isLacking = ({ part }: HeldPart): boolean => {
+    const what = countedAs(part)
+    if (what === null || !isFact(what)) return part === 'update' && lacking.length > 0
+    return facts[what].fields.some((field) => lacking.includes(field))
+  }
+  const needsPlan = (one: HeldPart): boolean =>
+    told.has(one.mlsNumber) && (isLacking(one) || (older !== null && one.decision?.is === 'refused'))
   const unplanned = Map.groupBy(held.filter(isOfPart).filter(needsPlan), ({ mlsNumber }) => mlsNumber)
   if (unplanned.size > 0)
     for (const { change } of tools.workspace.changes()) {
       const parts = unplanned.get(change.mlsNumber) ?? []
       unplanned.delete(change.mlsNumber)
       // An update of other fields tells nothing of what the table says.
-      if (lacksTable && change.kind === 'update') unclear.push(...parts.filter(({ part }) => !isStill(change, part)))
+      if (change.kind === 'update') unclear.push(...parts.filter((one) => isLacking(one) && !isStill(change, one.part)))
     }
-  for (const key of unplanned.keys()) told.delete(key)
+  for (const [key, parts] of unplanned)
+    if (parts.every(isLacking)) unclear.push(...parts)
+    else told.delete(key)
   const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
   const nameless = untold.filter(isNameless).length
   const resting = mode === 'delta' && older === null ? untold.filter((one) => !isWaiting(one) && !isNameless(one)) : []

@@ -178,6 +178,46 @@ test('is read although the server says that the first one was not modified', asy
   }
 })
 
+describe('while it is missing', () => {
+  const ids = Array.from({ length: 10 }, (_, n) => `M${n}`)
+  const own = ids.map((id) => mediaRow(id, id, 1))
+  const table = (dear: number, more: Record<string, string> = {}): void =>
+    world.deliver(
+      resoTable(...ids.map((id, n) => resoRow(id, n < dear ? { ListPrice: '25000000', ...more } : more))),
+      'north.csv',
+    )
+  beforeEach(async () => {
+    world.configure({ north: { ...feed, limits: {} } })
+    table(0)
+    pictures(...own)
+    await world.run()
+  })
+
+  test.each([
+    ['other words', { PublicRemarks: 'Other words now' }],
+    ['nothing else', {}],
+  ])('what is held of fields that it does not give ends where the feed is right again, with %s', async (_, more) => {
+    table(5)
+    expect(await world.run()).toMatchObject({ result: 'held' })
+    rmSync(join(world.folder, 'media.csv'))
+    table(0, more)
+    expect(await world.run()).toMatchObject({ result: 'ok' })
+    world.clock.advance(73 * 3_600_000)
+    table(5)
+    expect(await world.run()).toMatchObject({ result: 'held' })
+    expect(world.listing('M0')).toMatchObject({ SalePrice: 250_000 })
+  })
+
+  test('a listing is counted once, of which a price is held beside its pictures', async () => {
+    pictures(...own.slice(3))
+    expect(await world.run()).toMatchObject({ result: 'held' })
+    rmSync(join(world.folder, 'media.csv'))
+    table(4)
+    await world.run()
+    expect((await world.executed('diff')).stdout).toMatch(/\b4 (?:are )?held\b/)
+  })
+})
+
 test.each([
   [{ fields: {} }, /join\.media: no rule reads it/],
   [{ fields: { Bedrooms: 'media:Order', Images: 'media:MediaURL' } }, /fields\.Bedrooms: can't be read from media/],
@@ -190,4 +230,12 @@ test.each([
 ])('%j is an error of the configuration', async (more, problem) => {
   world.configure({ north: { ...feed, ...more } })
   await expect(world.run()).rejects.toThrow(problem)
+})
+
+test('words and reasons that look like a column of it are none', async () => {
+  const removeWhen = [{ flag: { from: 'ListPrice', equals: ['media:x'] }, why: 'media:x' }]
+  world.configure({ north: { ...feed, where: { ListPrice: ['media:x', '250000'] }, removeWhen } })
+  homes('M1')
+  pictures(...all)
+  await expect(world.run()).resolves.toMatchObject({ error: null })
 })

@@ -24,7 +24,7 @@ import { changedSince, walkAll } from './walk.ts'
 const late = 20 * 60_000
 /** Milliseconds, and a hundredth of `keys` at the most. A scheduled run may begin a little earlier in its day than the one before. */
 const early = 5 * 60_000
-/** A walk is due if more than one in so many records changed since the last one. */
+/** A walk is due if more changes came since the last one than one for so many records. */
 const manyOf = 10
 /** Up to so many records that differ between a walk and the mirror are asked for one by one. */
 const mostSingly = 100

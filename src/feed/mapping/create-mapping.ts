@@ -212,8 +212,12 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
   for (const name of Object.keys(options.where ?? {})) {
     if (!isFieldName(name)) attempt(`where.${name}`, () => paths.compile(name))
   }
-  const choosing = [preset, options].map(({ hideAddress, removeWhen }) => [hideAddress, removeWhen])
-  problems.push(...joinProblems(options.join ?? {}, fields, [preset.variants, extension, options.where, choosing]))
+  const choosing = [preset, options].flatMap(({ hideAddress: hiding = [], removeWhen = [] }) => [
+    ...hiding.map(({ from }) => from),
+    ...removeWhen.map(({ flag, past }) => flag?.from ?? past),
+  ])
+  const others = [preset.variants, extension, Object.keys(options.where ?? {}), choosing]
+  problems.push(...joinProblems(options.join ?? {}, fields, others))
   const refer = attempt('parts', () => compileParts(preset.formatOptions, paths))
   const joined = attempt('join', () => compileJoins(options.join, fields, paths))
   const extended = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))

@@ -39,6 +39,8 @@ export interface Join extends z.infer<typeof tableSchema> {
   name: string
   /** The columns that rules read. */
   columns: readonly string[]
+  /** The fields that they give, which stay as confirmed if the table is missing. */
+  fields: readonly FieldName[]
   /** The value of a record that names its rows; '': it has none. */
   keyOf: (record: RecordFields) => string
 }
@@ -70,7 +72,7 @@ export function joinProblems(written: Written, fields: Record<string, FieldMappi
   })
 }
 
-/** The tables, and for each the fields that stay as confirmed if it is missing. Throws `PathError`. */
+/** The tables, and which fields of a record stay as confirmed as their table is missing. Throws `PathError`. */
 export function compileJoins(written: Written | undefined, fields: Record<string, FieldMapping>, paths: Paths) {
   const joins = Object.entries(written ?? {}).map(([name, table]): Join => {
     const by = paths.compile(table.by)
@@ -78,18 +80,12 @@ export function compileJoins(written: Written | undefined, fields: Record<string
       paths.prepare(record)
       return by.first(record)
     }
-    return { ...table, name, columns: columnsIn(fields, name), keyOf }
+    const reads = Object.keys(fields).filter((field) => columnsIn(fields[field], name).length > 0)
+    return { ...table, name, columns: columnsIn(fields, name), fields: reads as FieldName[], keyOf }
   })
-  const readBy = new Map(
-    joins.map(({ name }) => [
-      name,
-      Object.keys(fields).filter((field) => columnsIn(fields[field], name).length > 0) as FieldName[],
-    ]),
-  )
   return {
     joins,
-    lacks: (record: RecordFields) =>
-      joins.flatMap(({ name }) => (lackOf(name) in record ? (readBy.get(name) ?? []) : [])),
+    lacks: (record: RecordFields) => joins.flatMap(({ name, fields: its }) => (lackOf(name) in record ? its : [])),
   }
 }
 
