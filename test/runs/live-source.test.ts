@@ -228,6 +228,31 @@ test.each(['the same keys', 'new keys'])(
   },
 )
 
+test('refused creates, whose time is long over, make no walk due while deletes wait for theirs', async () => {
+  await started('generic', 40, { limits: { growth: 10 } })
+  await world.run('sync')
+  await world.run('sync')
+  const known = [...reso.world.records]
+  for (const [key, home] of known.slice(0, 30)) {
+    const number = `N${String(home.ListingId)}`
+    reso.world.put(`N${key}`, {
+      ...home,
+      ListingKey: `N${key}`,
+      ListingId: number,
+      UnparsedAddress: `${number} New Street`,
+    })
+  }
+  expect(await world.run('sync')).toMatchObject({ result: 'held', counts: { create: 0 } })
+  expect(await world.executed('approve', 'north', '--refuse', '--yes')).toMatchObject({ status: 0 })
+  world.clock.advance(4 * day)
+  await world.run('sync')
+  for (const [key] of known.slice(20)) reso.world.remove(key)
+  world.clock.advance(day)
+  expect((await world.run('sync')).notes.join()).toContain('would leave')
+  world.clock.advance(day / 100)
+  expect((await world.run('sync')).notes.join()).toContain('held by earlier runs stay held')
+})
+
 test.each(['backfill', 'list that is not whole'])(
   'what a walk tells is gone goes with the next sync after a %s',
   async (run) => {
