@@ -19,8 +19,8 @@ import { reasonsOf } from '../feed/transport/transport.ts'
 import type { Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeHashOf } from '../core/home-hash.ts'
+import { hasPassed } from '../core/turn.ts'
 import type { RuleName } from '../plan/guard/hold.ts'
-import { slack } from '../plan/guard/scales.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
 import { readJoins, withJoins } from './join.ts'
@@ -123,13 +123,15 @@ async function received(
  * Whether a held delete may go now, or a create that may come in its place: a person approved it, or its clock has run out. Only
  * another walk over the keys of a live source can prove it.
  */
-async function isLetGo({ name, plan }: Source, { store, runtime }: Tools): Promise<boolean> {
+async function isLetGo({ name, plan: { limits } }: Source, { store, runtime }: Tools): Promise<boolean> {
   const now = runtime.clock.now()
   const held = await store.holds.held(name, now)
   const deletes = held.filter(({ part, decision }) => part === 'delete' && decision?.is !== 'refused')
-  const least = (plan.limits.confirm ?? Infinity) - slack
   const isOver = ({ part, clock, decision }: Held): boolean =>
-    (part === 'delete' || part === 'create') && decision === null && clock !== null && now - clock >= least
+    (part === 'delete' || part === 'create') &&
+    decision === null &&
+    clock !== null &&
+    hasPassed(clock, limits.confirm ?? Infinity, now)
   return deletes.length > 0 && (deletes.some(({ decision }) => decision !== null) || held.some(isOver))
 }
 

@@ -2,9 +2,9 @@
 import { batches } from '../core/batches.ts'
 import type { FieldName } from '../core/listing.ts'
 import type { Action } from '../plan/change.ts'
-import { facts, isFact } from '../plan/guard/facts.ts'
+import { facts } from '../plan/guard/facts.ts'
 import { hasPart } from '../plan/guard/guard.ts'
-import { countedAs, nothingRemembered } from '../plan/guard/hold.ts'
+import { factOf, nothingRemembered } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { standingOf } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -103,9 +103,9 @@ export async function untoldOf(
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
   const isLacking = ({ part }: HeldPart): boolean => {
-    const what = countedAs(part)
-    if (what === null || !isFact(what)) return part === 'update' && lacking.length > 0
-    return facts[what].fields.some((field) => lacking.includes(field))
+    const fact = factOf(part)
+    if (fact === null) return part === 'update' && lacking.length > 0
+    return facts[fact].fields.some((field) => lacking.includes(field))
   }
   const needsPlan = (one: HeldPart): boolean =>
     told.has(one.mlsNumber) && (isLacking(one) || (older !== null && one.decision?.is === 'refused'))
@@ -138,8 +138,8 @@ const isOfPart = (held: Held): held is HeldPart => held.part !== null
 
 /** Whether the action would still do what is held as this part. */
 export function isStill(action: Action, part: HeldPart['part']): boolean {
-  const what = countedAs(part)
-  return what !== null && isFact(what) && 'broken' in action ? action.broken.includes(what) : hasPart(action, part)
+  const fact = factOf(part)
+  return fact !== null && 'broken' in action ? action.broken.includes(fact) : hasPart(action, part)
 }
 
 const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'forget'

@@ -1,7 +1,7 @@
 /** The ledger on SQLite. Rows of `listing` bear the marks of calls in flight; table `ledger` has what was changed. */
 import type Database from 'better-sqlite3'
 import type { Counted } from '../plan/guard/hold.ts'
-import { slack } from '../plan/guard/scales.ts'
+import { slack } from '../core/turn.ts'
 import { column } from './connection.ts'
 import { inGroups, promised } from './door.ts'
 import type { Connection } from './door.ts'

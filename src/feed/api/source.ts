@@ -8,6 +8,7 @@ import { shortHash } from '../../core/hash.ts'
 import type { SourceProgress } from '../../core/records.ts'
 import type { Clock } from '../../core/machine.ts'
 import { printable, shorten } from '../../core/text.ts'
+import { hasPassed } from '../../core/turn.ts'
 import { nameOf } from '../transport/address.ts'
 import type { Opened } from '../transport/transport.ts'
 import type { Gate } from './gate.ts'
@@ -22,8 +23,6 @@ import { changedSince, walkAll } from './walk.ts'
 
 /** Milliseconds. Changes are read again from so long before a first load began: a removal during the load may be dated before it. */
 const late = 20 * 60_000
-/** Milliseconds, and a hundredth of `keys` at the most. A scheduled run may begin a little earlier in its day than the one before. */
-const early = 5 * 60_000
 /** A walk is due if more changes came since the last one than one for so many records. */
 const manyOf = 10
 /** Up to so many records that differ between a walk and the mirror are asked for one by one. */
@@ -114,7 +113,7 @@ export async function refresh(
   const isDue =
     isWaiting ||
     progress.walkedAt === null ||
-    begunAt - progress.walkedAt >= settings.keys - Math.min(early, settings.keys / 100) ||
+    hasPassed(progress.walkedAt, settings.keys, begunAt) ||
     begunAt < progress.walkedAt ||
     // Of many homes at once that come under other numbers, only a walk tells that the old ones are gone.
     (progress.changed ?? 0) * manyOf > (progress.walkedKeys ?? Infinity) ||

@@ -68,6 +68,15 @@ type Written = z.output<z.ZodObject<typeof complianceShape>>
 /** Whether a record removes its listing now; `later`: at a time that it names. */
 type Removes = (record: RecordFields, moment: Moment) => boolean | 'later' | Unreadable
 
+/** The paths of all flags and past dates that hide an address or remove a listing. */
+export const pathsOfFlags = (
+  both: readonly { hideAddress?: readonly Flag[] | undefined; removeWhen?: readonly Removal[] | undefined }[],
+): string[] =>
+  both.flatMap(({ hideAddress: hiding = [], removeWhen = [] }) => [
+    ...hiding.map(({ from }) => from),
+    ...removeWhen.map(({ flag, past = '' }) => flag?.from ?? past),
+  ])
+
 /**
  * `columns`: the keys that have a rule under `extension`. `attempt` runs `make`: if it throws, the error becomes a problem
  * after `label`, and the result is null.

@@ -10,7 +10,7 @@ import type { RecordFields } from '../format/format.ts'
 import { outsideNames } from '../format/format.ts'
 import { formats } from '../format/formats.ts'
 import { symbolOfCurrency } from './countries.ts'
-import { compileCompliance, hideAddress, withoutStreet } from './compliance.ts'
+import { compileCompliance, hideAddress, pathsOfFlags, withoutStreet } from './compliance.ts'
 import { RuleError, Unreadable, problemOf } from './converters/converter.ts'
 import type { Making, Read, Unmapped } from './converters/converter.ts'
 import { compileExtension } from './extension.ts'
@@ -212,11 +212,7 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
   for (const name of Object.keys(options.where ?? {})) {
     if (!isFieldName(name)) attempt(`where.${name}`, () => paths.compile(name))
   }
-  const choosing = [preset, options].flatMap(({ hideAddress: hiding = [], removeWhen = [] }) => [
-    ...hiding.map(({ from }) => from),
-    ...removeWhen.map(({ flag, past }) => flag?.from ?? past),
-  ])
-  const others = [preset.variants, extension, Object.keys(options.where ?? {}), choosing]
+  const others = [preset.variants, extension, Object.keys(options.where ?? {}), pathsOfFlags([preset, options])]
   problems.push(...joinProblems(options.join ?? {}, fields, others))
   const refer = attempt('parts', () => compileParts(preset.formatOptions, paths))
   const joined = attempt('join', () => compileJoins(options.join, fields, paths))

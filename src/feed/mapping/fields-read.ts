@@ -5,6 +5,7 @@
 import { fieldRules } from '../../core/listing.ts'
 import type { FormatOptions, RecordFields, RecordNode } from '../format/format.ts'
 import { formats } from '../format/formats.ts'
+import { pathsOfFlags } from './compliance.ts'
 import { converters, usualConverter } from './converters/converters.ts'
 import { isFieldName } from './names.ts'
 import { headersOf } from './path-row.ts'
@@ -35,10 +36,7 @@ function writtenPaths(preset: Preset, options: MappingOptions): WrittenPath[] {
   }
   named({ ...preset.extension, ...options.extension }, 'ExtensionColumn')
   for (const { from } of preset.extensionGroups) add('ExtensionColumn', from, true)
-  for (const { hideAddress = [], removeWhen = [] } of [preset, options]) {
-    for (const { from } of hideAddress) add('record', from)
-    for (const { flag, past } of removeWhen) add('record', flag?.from ?? past ?? '')
-  }
+  for (const path of pathsOfFlags([preset, options])) add('record', path)
   for (const name of Object.keys(options.where ?? {})) if (!isFieldName(name)) add('record', name)
   return found
 }

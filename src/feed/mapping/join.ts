@@ -55,15 +55,19 @@ const columnsIn = (rules: unknown, name: string): string[] => [
   ...new Set([...JSON.stringify(rules).matchAll(new RegExp(`"${name}:([^"]+)"`, 'g'))].map(([, path]) => path)),
 ]
 
+/** The fields whose rules read a table. */
+const readersOf = (fields: Record<string, FieldMapping>, name: string) =>
+  (Object.keys(fields) as FieldName[]).filter((field) => columnsIn(fields[field], name).length > 0)
+
 /** Problems: tables that no rule reads, and rules that must not read one. */
 export function joinProblems(written: Written, fields: Record<string, FieldMapping>, others: unknown): string[] {
   return Object.keys(written).flatMap((name) => {
-    const readers = Object.entries(fields).filter(([, rule]) => columnsIn(rule, name).length > 0)
-    const wrong = readers.filter(([field]) => !kept.includes(field))
+    const readers = readersOf(fields, name)
+    const wrong = readers.filter((field) => !kept.includes(field))
     return [
       ...(readers.length === 0 ? [`join.${name}: no rule reads it, as Images: { from: '${name}:MediaURL' }`] : []),
       ...wrong.map(
-        ([field]) => `fields.${field}: can't be read from ${name}: it could not stay as it is where that table lacks`,
+        (field) => `fields.${field}: can't be read from ${name}: it could not stay as it is where that table lacks`,
       ),
       ...(columnsIn(others, name).length === 0
         ? []
@@ -80,8 +84,7 @@ export function compileJoins(written: Written | undefined, fields: Record<string
       paths.prepare(record)
       return by.first(record)
     }
-    const reads = Object.keys(fields).filter((field) => columnsIn(fields[field], name).length > 0)
-    return { ...table, name, columns: columnsIn(fields, name), fields: reads as FieldName[], keyOf }
+    return { ...table, name, columns: columnsIn(fields, name), fields: readersOf(fields, name), keyOf }
   })
   return {
     joins,

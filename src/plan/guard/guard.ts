@@ -2,9 +2,9 @@
 import type { FieldName } from '../../core/listing.ts'
 import { countsOf, hold } from '../change.ts'
 import type { Action, Change } from '../change.ts'
-import { fieldsOfFact, isFact } from './facts.ts'
+import { fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { askingRules, countedAs } from './hold.ts'
+import { askingRules, factOf } from './hold.ts'
 import type { HeldPart, HoldRecord, Pair, PartHeld, Remembered, RuleName, Weighed } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, partOf, standingOf } from './scales.ts'
@@ -140,13 +140,13 @@ const heldBefore = 'it was held before, and goes on waiting'
 
 /** Tells of holds of so many listings that no rule asks for any more, in the form of an accident. */
 export function waitOf(part: HeldPart, listings: number): Trip {
-  const [name, what] = [ruleOf(part), countedAs(part)]
+  const [name, fact] = [ruleOf(part), factOf(part)]
   return {
     name,
     setting: name === 'arriving' ? 'growth' : 'share',
     ends: 'confirmed',
     label: heldBefore,
-    ...(what !== null && isFact(what) && { fact: what }),
+    ...(fact !== null && { fact }),
     numbers: { waiting: listings },
     sentence: `the rule ${name} asks no more, but what it held goes on waiting`,
     holds: () => false,
@@ -157,9 +157,9 @@ export function waitOf(part: HeldPart, listings: number): Trip {
 function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
   if (part === action.kind) return null
   if (!('fields' in action) || !part.startsWith('update')) return []
-  const [, fact] = part.split(' ') as [string, FactKind?]
+  const fact = factOf(part)
   // While its update is held, a listing that is created again is sent as it was sent last.
-  if (fact === undefined) return action.fields.map(({ field }) => field)
+  if (fact === null) return action.fields.map(({ field }) => field)
   // Other updates, as of an edit on the service, tell nothing new from the feed.
   const isNews = action.kind === 'create' || action.cause === 'changed' || action.cause === 'mapping'
   return isNews || action.broken.includes(fact) ? fieldsOfFact(fact, action.fields) : []

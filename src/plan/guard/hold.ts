@@ -30,8 +30,13 @@ export type HeldPart = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | `up
 
 /** The kind that a held part counts as; null: it has none of its own. */
 export function countedAs(part: HeldPart): 'delete' | 'create' | FactKind | null {
-  if (part === 'delete' || part === 'create') return part
-  return (part.split(' ') as [string, FactKind?])[1] ?? null
+  return part === 'delete' || part === 'create' ? part : factOf(part)
+}
+
+/** The kind of fact that a held part of an update is of; null: it is a whole action. */
+export function factOf(part: HeldPart): FactKind | null {
+  const [, what = ''] = part.split(' ')
+  return isFact(what) ? what : null
 }
 
 /** Whether a hold of this part can be of an accident with this kind of fact, or with none: the whole action can be of any. */
@@ -109,8 +114,8 @@ export const nothingRemembered: Remembered = { absence: null, leftAt: null, coun
 export function contentOf(part: HeldPart, listing: Listing | null, volatile: ReadonlySet<FieldName>): string {
   // A delete or a forget wants nothing.
   if (listing === null) return ''
-  const kind = countedAs(part)
-  if (kind === null || !isFact(kind)) return contentHash(listing, new Set([...volatile, ...cosmetic]))
+  const kind = factOf(part)
+  if (kind === null) return contentHash(listing, new Set([...volatile, ...cosmetic]))
   const fact = facts[kind]
   const telling = fact.fields.filter((name) => !volatile.has(name) && !cosmetic.has(name))
   return shortHash(JSON.stringify([...telling.map((name) => listing[name] ?? null), fact.gist?.(listing)]))
@@ -118,8 +123,8 @@ export function contentOf(part: HeldPart, listing: Listing | null, volatile: Rea
 
 /** `contentOf` a fact in the ways of versions before 27 November 2026. What they held, and what was decided about it, goes on. */
 export function contentsBefore(part: HeldPart, listing: Listing | null): readonly string[] {
-  const kind = countedAs(part)
-  if (listing === null || kind === null || !isFact(kind)) return []
+  const kind = factOf(part)
+  if (listing === null || kind === null) return []
   const values = facts[kind].fields
     .filter((name) => kind !== 'size' || name !== 'AreaUnit')
     .map((name) => listing[name] ?? null)

@@ -2,6 +2,7 @@
 import type { FieldChange } from '../../core/compare-listings.ts'
 import type { Listing } from '../../core/listing.ts'
 import { valueInWords } from '../../core/text.ts'
+import { hasPassed } from '../../core/turn.ts'
 import { countsOf } from '../change.ts'
 import type { Action, Create, Hold, Planned, Update } from '../change.ts'
 import { facts, isFact } from './facts.ts'
@@ -31,8 +32,6 @@ export interface Policy {
   contentOf(action: Action, part: HeldPart, noted?: string | null): string
 }
 
-/** Milliseconds by which a scheduled run may begin earlier than the one before: a span between runs may be that much shorter. */
-export const slack = 5 * 60_000
 /** How much later than the first another complete list must show the same, in milliseconds. */
 const listAgainAfter = 3_600_000
 const day = 86_400_000
@@ -60,8 +59,7 @@ export function standingOf(remembered: Remembered, action: Action, part: HeldPar
 function isConfirmed(since: number | null, ends: Ends, { now, confirm, isWhole, isListedAgain }: Policy): boolean {
   if (since === null || !isWhole) return false
   if (ends === 'listed again') return isListedAgain && now - since >= listAgainAfter
-  // Of a short time the slack would leave nothing.
-  return confirm !== null && now - since >= confirm - Math.min(slack, confirm / 100)
+  return confirm !== null && hasPassed(since, confirm, now)
 }
 
 /** Whether a part is free of a rule whose holds end by `ends`: a person approved it, or what ends such holds has confirmed it. */

@@ -134,7 +134,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'a change that can be believed is no sign that the feed is right',
     test: 'test/runs/holds.slow.test.ts › goes also where others of it change as prices do, as that is right again, too',
     file: 'src/run/told.ts',
-    from: "'broken' in action ? action.broken.includes(what)",
+    from: "'broken' in action ? action.broken.includes(fact)",
     to: "'broken' in action ? hasPart(action, part)",
   },
   {
@@ -168,14 +168,14 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'confirmed after a day',
     file: 'src/plan/guard/scales.ts',
-    from: 'confirm !== null && now - since >= confirm',
-    to: 'confirm !== null && now - since >= confirm / 3',
+    from: 'hasPassed(since, confirm, now)',
+    to: 'hasPassed(since, confirm / 3, now)',
   },
   {
     name: 'never confirmed',
     file: 'src/plan/guard/scales.ts',
-    from: 'confirm !== null && now - since >= confirm',
-    to: 'confirm !== null && now - since >= confirm * 1000',
+    from: 'hasPassed(since, confirm, now)',
+    to: 'hasPassed(since, confirm * 1000, now)',
   },
   {
     name: "the first load's sleep never ends",
