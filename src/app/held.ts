@@ -54,6 +54,10 @@ export function byRule(held: readonly Approvable[]): (readonly [rules: readonly 
 
 type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>
 
+/** Whether the guard was switched off since: then it holds none of these any more but those that were refused. */
+const isOver = ([{ rules, decision }]: readonly Approvable[], { limits }: Feed['plan']): boolean =>
+  limits.isOff && rules.length > 0 && decision === null
+
 /** "14 changes held by leaving since Mon 31 Mar 02:00; they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
 export function groupInWords(rules: readonly string[], held: readonly Approvable[], feed: Feed, now: number): string {
   const count = byListing(held).length
@@ -64,6 +68,8 @@ function endOf(count: number, held: readonly Approvable[], { name, timezone, pla
   const [{ decision, rules }] = held as [Approvable]
   if (decision?.is === 'approved')
     return `approved by ${[...new Set(held.map((one) => one.decision?.by))].join(' and ')}`
+  if (isOver(held, plan))
+    return `${count === 1 ? 'it goes' : 'they go'} with the next complete delivery that still says so, as limits is off`
   const isOfList = rules.includes('chatbot')
   const refused = decision?.is === 'refused' ? count : 0
   const clocks = held.flatMap(({ clock }) => clock ?? []).toSorted((one, other) => one - other)
@@ -83,7 +89,7 @@ export interface HeldGroup {
   rules: readonly string[]
   changes: number
   since: string
-  /** When the first of them goes by itself; null: no time lets any of them go. */
+  /** When the first of them goes by itself; null: no time lets any of them go, or the guard is off and the next run does. */
   goesAt: string | null
   /** A person has to end all of them, or some. */
   asks: boolean
@@ -98,14 +104,15 @@ export function groupsOf(held: readonly Approvable[], feed: Feed, now: number, f
   return Array.from(byRule(held), ([rules, group]) => {
     const decision = group[0].decision?.is ?? null
     const clocks = group.flatMap(({ clock }) => clock ?? [])
-    const isTimed = decision === null && confirm !== null && clocks.length > 0 && rules.join() !== 'chatbot'
+    const isOpen = decision === null && !isOver(group, feed.plan)
+    const isTimed = isOpen && confirm !== null && clocks.length > 0 && rules.join() !== 'chatbot'
     const first = clocks.reduce((one, other) => Math.min(one, other), Infinity)
     return {
       rules,
       changes: byListing(group).length,
       since: new Date(sinceOf(group)).toISOString(),
       goesAt: isTimed ? new Date(first + confirm).toISOString() : null,
-      asks: decision === null ? confirm === null || clocks.length < group.length : decision === 'refused',
+      asks: isOpen ? confirm === null || clocks.length < group.length : decision === 'refused',
       decision,
       by: [...new Set(group.flatMap((one) => one.decision?.by ?? []))],
       // When they go is worked out anew, as somebody may have decided since the run that found this.

@@ -72,6 +72,8 @@ function stateInWords({ underWay, runs, lost, reader, stale, waits, lack }: Stat
   if (stale !== null) return ['failed', `It is out of date: ${stale}.`]
   if (waits > 0) return ['held', `${waits} ${waits === 1 ? 'listing is' : 'listings are'} held for you to look at.`]
   if (lack !== null) return ['partial', lack]
+  // Nobody is waited for, so all of it was approved since.
+  if (last.result === 'held') return ['changes', 'What was held and approved is carried out by the next run.']
   if (last.result === 'partial') return ['partial', 'Up to date, except for what the last run could not do.']
   return ['ok', 'Up to date.']
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byListing, byRule, groupInWords, lineOf } from '../../src/app/held.ts'
+import { byListing, byRule, groupInWords, groupsOf, lineOf } from '../../src/app/held.ts'
 import type { Approvable } from '../../src/app/held.ts'
 
 const hour = 3_600_000
@@ -41,6 +41,20 @@ test('what is held is told with the end that it has', () => {
   ])
   expect(told([held('1', { rules: ['arriving', 'chatbot'] })])).toEqual([
     '1 change held by arriving and chatbot since Mon 31 Mar 00:00; it goes by itself on Thu 3 Apr 00:00 if the feed still says so; if the keys to the service were changed, it waits for you',
+  ])
+})
+
+test('of what was held before the guard was switched off, all goes with the next run but what was refused', () => {
+  const off = { ...feed, plan: { ...feed.plan, limits: { ...feed.plan.limits, isOff: true } } }
+  const end = (about: Partial<Approvable>): string => groupInWords(['leaving'], [held('1', about)], off, monday)
+  const goes = 'it goes with the next complete delivery that still says so, as limits is off'
+  expect(end({})).toBe(`1 change held by leaving since Mon 31 Mar 00:00; ${goes}`)
+  expect(end(decided('refused', 'ann'))).toContain('only the feed or an approval ends it')
+  expect(end({ rules: [], clock: null })).not.toContain('limits is off')
+  const groups = groupsOf([held('1'), held('2', decided('refused', 'ann'))], off, monday, new Map())
+  expect(groups).toMatchObject([
+    { goesAt: null, asks: false, sentence: expect.stringContaining(goes) as string },
+    { goesAt: null, asks: true, decision: 'refused' },
   ])
 })
 

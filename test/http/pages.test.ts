@@ -166,6 +166,7 @@ describe('/feeds/N/held', () => {
     const after = await read(`${path}?done=approved`)
     expect(after).toContain('Approved. The next run carries it out')
     expect(after).toMatch(/approved by Anna Broker \(page\), Nov 21, 2026/)
+    expect(await read('/')).toContain('What was held and approved is carried out by the next run.')
     expect(served.logged).toContainEqual(
       expect.objectContaining({ msg: 'decided on the page', by: 'Anna Broker', decision: 'approved', changes: 4 }),
     )
