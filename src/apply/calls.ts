@@ -128,8 +128,9 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
         `not there yet: created if it is not there in ${many(minutes, 'minute')} either`,
       )
     }
-    // A list that lags may hide what was created just now. An Update does no harm, and tells whether it is there.
-    if (change.kind === 'create' && change.unseen) return void (await updateOne(context, stored, []))
+    // Look-ups may lag, or lack what the list lacks. An Update does no harm, and tells whether it is there.
+    if (change.kind === 'create' && change.cause === 'gone-from-service')
+      return void (await updateOne(context, stored, []))
   }
   const sent = await outgoingOf(context, change)
   const refusal = await refusalOf(context, change, sent)
