@@ -123,6 +123,17 @@ describe('a listing that was created just now and was never listed', () => {
     expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
   })
 
+  test('is no doubt about the list where that still shows what was taken off in the same run', async () => {
+    await begun({ listLag: 8 })
+    world.deliver(zillowFeed(homes(2, 22)))
+    expect(await world.run()).toMatchObject({ counts: { create: 2, delete: 1 } })
+    world.clock.advance(5 * 60_000)
+    const report = await world.run()
+    expect(report).toMatchObject({ holds: [], counts: { hold: 0 } })
+    expect(world.calls()).toMatchObject({ Create: 1 })
+    expect(world.numbers()).toHaveLength(21)
+  })
+
   test.for(['zero', 'refused'] as const)(
     'is created again where it is gone (Update: %s)',
     async (updateWithoutMatch) => {
