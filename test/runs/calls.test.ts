@@ -98,6 +98,24 @@ describe('what lists and look-ups hide, and is there, is not created a second ti
   })
 })
 
+test('where the service counts Updates of what is not there, it is created after a week in which no list shows it', async () => {
+  world = await RunWorld.start()
+  world.deliver(zillowFeed(homes(1, 20)))
+  await world.run()
+  await world.run()
+  world.standIn.remove('SN-1', home(7).mlsNumber)
+  world.standIn.addFault({ operations: ['Update'], mlsNumber: home(7).mlsNumber, fault: { kind: 'pretend' } })
+  const results: string[] = []
+  for (let night = 0; night < 12; night++) {
+    world.clock.advance(24 * 60 * 60_000)
+    results.push((await world.run()).result)
+  }
+  expect(results.slice(0, 4)).toEqual(['ok', 'ok', 'ok', 'partial'])
+  expect(results.at(-1)).toBe('ok')
+  expect(world.calls()).toMatchObject({ Create: 21 })
+  expect(world.listings()).toHaveLength(20)
+})
+
 describe('a listing that was created just now and was never listed', () => {
   const begun = async (profile: StandInProfileInput): Promise<void> => {
     world = await RunWorld.start()
