@@ -59,6 +59,7 @@ test('a listing of ours that is gone from the service is looked up and updated b
   expect(report.changes).toMatchObject([{ kind: 'create', mlsNumber: home(7).mlsNumber, why: 'gone from the service' }])
   // Two pages of the walk; each look-up of what is not there is one empty page; two pages or calls for the look at it.
   expect(world.calls()).toMatchObject({ Create: 1, Update: 1, Delete: 0, List: 6 })
+  expect(report.estimate.calls).toBe(1 + 1 + 6 - 2)
   expect(world.listings()).toHaveLength(20)
 })
 
