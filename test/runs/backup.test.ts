@@ -53,6 +53,28 @@ test.each([
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 6 } })
 })
 
+test.each(['approved', 'held'])('in a store that is moved each night what is %s goes all the same', async (what) => {
+  const hour = 3_600_000
+  const moved = async () => {
+    world.clock.advance(16 * hour)
+    writeFileSync(at('moved.db'), readFileSync(at('store.db')))
+    for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
+    copyFileSync(at('moved.db'), at('store.db'))
+    const report = await world.run()
+    expect(report.notes[0]).toContain('The store is not as it was left')
+    world.clock.advance(8 * hour)
+    return report
+  }
+  await world.run()
+  world.clock.advance(48 * hour)
+  world.deliver(zillowFeed(homes(1, 6)))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  world.clock.advance(8 * hour)
+  if (what === 'approved') await world.approve()
+  else for (let night = 0; night < 3; night++) expect(await moved()).toMatchObject({ result: 'held' })
+  expect(await moved()).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+})
+
 test('while a process has the store open and writes, the copy is whole', async () => {
   await world.run()
   let ended: Awaited<ReturnType<typeof world.executed>> | null = null
