@@ -6,6 +6,7 @@ import { printable } from '../core/text.ts'
 import { resoProblems, resoSchema } from '../feed/api/settings.ts'
 import { readOnce, sourceSettingProblems } from '../feed/transport/transports.ts'
 import { isLoopback } from '../core/loopback.ts'
+import { addressOf } from '../service/base-url.ts'
 import type { ConfigDocument, Filled } from './text.ts'
 
 /** Zod's issues with a value at `above`, without those at a place that already has a problem. */
@@ -81,10 +82,11 @@ function mirrorProblems(feeds: Record<string, unknown>): Located[] {
 
 /** The store tells chatbots apart by their SerialNumber alone. */
 function chatbotProblems(service: unknown, feeds: Record<string, unknown>): Located[] {
-  const filled = new Map<unknown, { name: string; at: unknown }>()
+  const filled = new Map<unknown, { name: string; at: string | null }>()
   return Object.entries(feeds).flatMap(([name, feed]) => {
     const { chatbot, service: own } = mappingOf(feed)
-    const at = mergeService(service, own).baseUrl
+    const { baseUrl } = mergeService(service, own)
+    const at = typeof baseUrl === 'string' ? addressOf(baseUrl) : null
     const first = filled.get(chatbot) ?? { name, at }
     filled.set(chatbot, first)
     if (typeof chatbot !== 'string' || first.at === at) return []
