@@ -7,7 +7,7 @@ import { many } from '../core/text.ts'
 import { countsOf } from '../plan/change.ts'
 import type { Action, Create, Update } from '../plan/change.ts'
 import type { CallKind } from '../plan/inputs.ts'
-import { refusedBefore } from '../plan/situation.ts'
+import { convergeWithin, refusedBefore } from '../plan/situation.ts'
 import { NotSent } from '../service/retry.ts'
 import type { Begun, Confirmation } from '../store/store.ts'
 import type { OfKind, Stored } from '../workspace/workspace.ts'
@@ -128,8 +128,11 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
         `not there yet: created if it is not there in ${many(minutes, 'minute')} either`,
       )
     }
-    // A list that lags may hide what was created just now. An Update does no harm, and tells whether it is there.
-    if (change.kind === 'create' && change.unseen) return void (await updateOne(context, stored, []))
+    // Look-ups may lag, or lack what the list lacks. An Update does no harm, and tells whether it is there. If it said so time and
+    // again, and no list of a week shows it, the service counts what it does not find.
+    const isMissing = change.kind === 'create' && change.cause === 'gone-from-service'
+    if (isMissing && ((await rowOf(context, change.mlsNumber))?.undone ?? 0) < convergeWithin)
+      return void (await updateOne(context, stored, []))
   }
   const sent = await outgoingOf(context, change)
   const refusal = await refusalOf(context, change, sent)

@@ -19,6 +19,7 @@ import type { TransportSettings } from '../feed/transport/settings.ts'
 import { sourceSecrets } from '../feed/transport/transports.ts'
 import { planSettings } from '../plan/settings.ts'
 import type { PlanConfig } from '../plan/settings.ts'
+import { addressOf } from '../service/base-url.ts'
 import { serviceSchema } from '../service/settings-file.ts'
 import type { ChatbotSettings, ServiceSettings } from '../service/settings.ts'
 import { readSettingsFiles } from './chatbot-settings.ts'
@@ -181,7 +182,11 @@ function resolved(
   settings: ReadonlyMap<string, ChatbotSettings>,
 ): Omit<Config, 'literalSecrets'> {
   const directory = dirname(file)
-  const service = serviceSchema.parse(written.service, { jitless })
+  const serviceOf = (settings: unknown): ServiceSettings => {
+    const service = serviceSchema.parse(settings, { jitless })
+    return { ...service, baseUrl: addressOf(service.baseUrl) }
+  }
+  const service = serviceOf(written.service)
   const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => ({
     ...feed,
     name,
@@ -196,9 +201,7 @@ function resolved(
     mapping: mappings.get(name)!,
     settings: typeof feed.settings === 'string' ? settings.get(name)! : (feed.settings ?? null),
     verify: verifySettings(written.verify, mappingOf(mappingOf(written.feeds)[name]).verify),
-    service: serviceSchema.parse(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service), {
-      jitless,
-    }),
+    service: serviceOf(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
   }))
   return {
     file,

@@ -49,8 +49,6 @@ export interface Create extends Sends<'create', 'new' | 'gone-from-service'> {
   readonly home: HomeHash
   /** This feed took the listing off in the last 45 days, or another feed of the chatbot had it in the last run. */
   readonly isBack: boolean
-  /** Confirmed lately and never shown since: the list may only lag behind. */
-  readonly unseen: boolean
 }
 
 /** `unseen`: shown otherwise than it was sent, and nobody had looked at it since. */

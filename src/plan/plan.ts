@@ -79,12 +79,12 @@ async function decideAll(chunk: readonly Situation[], inputs: PlanInputs, settin
 
 function count(facts: PlanFacts, { one, duplicates }: Decision, { feed, remote }: PlanSettings): void {
   const { row, delivered, shown, ours, notes } = one
-  const { counted } = one.history
+  const { counted, leftAt } = one.history
   // An incomplete list may lack what is there.
   const isThere = ours && (shown.length > 0 || !remote.complete)
   if (isThere || counted.includes('delete')) facts.ours++
   const isMarked = shown.some(({ owner }) => owner === feed)
-  if (isMarked && row === null && delivered.length === 0) facts.strange++
+  if (isMarked && row === null && delivered.length === 0 && leftAt === null) facts.strange++
   for (const what of counted) facts.counted[what]++
   if (counted.some(isFact)) facts.counted.changed++
   facts.duplicates += duplicates
@@ -98,7 +98,7 @@ const noFacts = () => ({
   duplicates: 0,
   /** Listings changed within 24 hours, by the kinds that the guard counts. */
   counted: noTally(),
-  /** Listings with our mark that the store knows nothing of and the feed does not hold. */
+  /** Listings with our mark that the store knows nothing of, not even that it took them off, and the feed does not hold. */
   strange: 0,
   /** Listings edited on the service that stay so (`drift: keep`). */
   driftKept: 0,

@@ -193,11 +193,8 @@ function fieldsDue({ key, settings, recall, wanted }: Wanting, mine: SnapshotRow
 
 /** The listing is ours and delivered, but not shown. */
 function lost(one: Wanting, mine: SnapshotRow): Change | null {
-  const { remote, remoteStartedAt, settle } = one.settings
-  if (remote.complete || mine.content === null) {
-    const unseen = mine.baseline === null && remoteStartedAt < mine.sentAt + settle
-    return create(one, 'gone-from-service', 'gone from the service', unseen)
-  }
+  if (one.settings.remote.complete || mine.content === null)
+    return create(one, 'gone-from-service', 'gone from the service')
   // An update by MLSNumber is safe although the listing was not seen: if it matches nothing, the listing is looked up.
   const news = newsOf(one, mine)
   return news.length > 0 || mine.flight !== null ? changed(one, mine, news) : null
@@ -237,7 +234,7 @@ function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string)
   return { kind: 'adopt', ...about(one, cause, why), shownHash: item.hash }
 }
 
-function create(one: Wanting, cause: Create['cause'], why: string, unseen = false): Create {
+function create(one: Wanting, cause: Create['cause'], why: string): Create {
   const { row, mine, wanted, history, settings } = one
   return {
     kind: 'create',
@@ -248,7 +245,6 @@ function create(one: Wanting, cause: Create['cause'], why: string, unseen = fals
     lookUp: row !== null || !settings.remote.complete || settings.lostUntil !== null,
     home: wanted.home,
     isBack: history.leftAt !== null,
-    unseen,
   }
 }
 

@@ -308,6 +308,8 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     const wasHeld = holds.some(({ isOfRule }) => isOfRule)
     const isSent = change.kind === 'create' || change.kind === 'update'
     if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
+    // An Update that finds nothing, and another look-up.
+    if (change.kind === 'create' && change.cause === 'gone-from-service') lookUps += 2
     const isHeld = change.kind === 'hold' ? change.until === 'approval' : weighed.parts.length > 0
     if (isHeld) held++
     if (isHeld && !wasHeld) fresh++

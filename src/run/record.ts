@@ -115,7 +115,7 @@ export async function recorded(
 }
 
 function behind({ plan: { settle } }: Feed): string {
-  return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. ${createsWait(settle)}`
+  return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. ${createsWait(settle)}, and what is held waits longer`
 }
 
 function clockNote(mode: Mode): string {

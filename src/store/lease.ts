@@ -18,6 +18,16 @@ export const endedWithoutAWord = 'its process ended without a word'
 /** Of a store that is open, and whose file is another one by now. */
 export const replaced = 'the file was moved, deleted or replaced while it was open; start the program again'
 
+const day = 86_400_000
+
+/**
+ * A statement for a store that was put back: nobody knows what deliveries said since, or what people decided. So the clocks of what is
+ * held begin again, each once, as a store may be moved every night. What was approved more than a day ago has to be approved again.
+ */
+export const doubtingHolds = (now: string): string => `UPDATE hold SET
+  clock = CASE WHEN clock = since THEN ${now} ELSE clock END,
+  decision = CASE WHEN decision <> 'approved' OR decided_at > ${now} - ${day} THEN decision END`
+
 /** Milliseconds to wait for a process that only asks whether the lock is taken. */
 const aMoment = 50
 
@@ -51,6 +61,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
 
   const goOn = database.prepare<[string | null]>('UPDATE meta SET serial = serial + 1, place = coalesce(?, place)')
   const doubt = database.prepare<[number]>('UPDATE feed SET lost_at = ?, last_key = NULL')
+  const doubtHolds = database.prepare<{ now: number }>(doubtingHolds('@now'))
   /** The chatbot whose lease found the store behind, and is not released yet. */
   let behind: string | null = null
   /** Whether another file was found in the place of this one: for good, as the next program that opens that notes its time. */
@@ -67,6 +78,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
       if (isBehind) {
         // What was done since is unknown, as after a loss, and so is the last delivery. Another program may go on under the old name.
         doubt.run(now)
+        doubtHolds.run({ now })
         renameStore(database)
       }
       const token = nextToken.get()!

@@ -30,6 +30,51 @@ test('a backup that is put back is found out, and nothing comes to be there twic
   expect(world.listings()).toHaveLength(15)
 })
 
+test.each([
+  ['refused after it', '--refuse'],
+  ['approved before it, and that was taken back', '--revoke'],
+])('what is held in a backup waits its whole time again, as it may have been %s', async (_, decision) => {
+  const day = 86_400_000
+  await world.run()
+  world.clock.advance(2 * day)
+  world.deliver(zillowFeed(homes(1, 6)))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  // Approved in the backup, and taken back after it; or refused after it.
+  if (decision === null) await world.approve()
+  await world.executed('backup', at('copy.db'))
+  await world.executed('approve', 'north', decision, '--yes')
+  world.clock.advance(4 * day)
+  for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
+  copyFileSync(at('copy.db'), at('store.db'))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  world.clock.advance(2 * day)
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  world.clock.advance(day)
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+})
+
+test.each(['approved', 'held'])('in a store that is moved each night what is %s goes all the same', async (what) => {
+  const hour = 3_600_000
+  const moved = async () => {
+    world.clock.advance(16 * hour)
+    writeFileSync(at('moved.db'), readFileSync(at('store.db')))
+    for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
+    copyFileSync(at('moved.db'), at('store.db'))
+    const report = await world.run()
+    expect(report.notes[0]).toContain('The store is not as it was left')
+    world.clock.advance(8 * hour)
+    return report
+  }
+  await world.run()
+  world.clock.advance(48 * hour)
+  world.deliver(zillowFeed(homes(1, 6)))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  world.clock.advance(8 * hour)
+  if (what === 'approved') await world.approve()
+  else for (let night = 0; night < 3; night++) expect(await moved()).toMatchObject({ result: 'held' })
+  expect(await moved()).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+})
+
 test('while a process has the store open and writes, the copy is whole', async () => {
   await world.run()
   let ended: Awaited<ReturnType<typeof world.executed>> | null = null

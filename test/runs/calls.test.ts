@@ -48,7 +48,7 @@ describe.each([
   })
 })
 
-test('a listing of ours that is gone from the service is looked up before it is created again, and nothing else is', async () => {
+test('a listing of ours that is gone from the service is looked up and updated before it is created again, and nothing else is', async () => {
   world = await RunWorld.start()
   world.deliver(zillowFeed(homes(1, 20)))
   await world.run()
@@ -57,8 +57,63 @@ test('a listing of ours that is gone from the service is looked up before it is 
   world.calls()
   const report = await world.run()
   expect(report.changes).toMatchObject([{ kind: 'create', mlsNumber: home(7).mlsNumber, why: 'gone from the service' }])
-  // Two pages of the walk; the look-up of what is not there is one empty page; two pages or calls for the look at it.
-  expect(world.calls()).toMatchObject({ Create: 1, Update: 0, Delete: 0, List: 5 })
+  // Two pages of the walk; each look-up of what is not there is one empty page; two pages or calls for the look at it.
+  expect(world.calls()).toMatchObject({ Create: 1, Update: 1, Delete: 0, List: 6 })
+  expect(report.estimate.calls).toBe(1 + 1 + 6 - 2)
+  expect(world.listings()).toHaveLength(20)
+})
+
+describe('what lists and look-ups hide, and is there, is not created a second time', () => {
+  const hides = (rule: object, shown = 0) =>
+    world.standIn.addFault({ operations: ['List'], fault: { kind: 'hide', shown }, ...rule })
+  const begun = async (ownership: string): Promise<void> => {
+    world = await RunWorld.start({ feeds: { north: { ownership } } })
+    world.deliver(zillowFeed(homes(1, 20)))
+    await world.run()
+    await world.run()
+    world.calls()
+  }
+
+  test.each(['tag', 'snapshot'])('a few, which no rule holds (ownership: %s)', async (ownership) => {
+    await begun(ownership)
+    for (const { mlsNumber } of homes(1, 3)) hides({ mlsNumber })
+    hides({}, 17)
+    expect(await world.run()).toMatchObject({ counts: { create: 3 } })
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 3 })
+    world.standIn.clearFaults()
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
+    expect(world.listings()).toHaveLength(20)
+  })
+
+  test('all, however many lists in a row are empty', async () => {
+    await begun('tag')
+    hides({})
+    for (let half = 0; half < 16; half++) {
+      expect(['held', 'partial', 'ok']).toContain((await world.run()).result)
+      world.clock.advance(30 * 60_000)
+    }
+    expect(world.calls()).toMatchObject({ Create: 0, Delete: 0 })
+    world.standIn.clearFaults()
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
+    expect(world.listings()).toHaveLength(20)
+  })
+})
+
+test('where the service counts Updates of what is not there, it is created after a week in which no list shows it', async () => {
+  world = await RunWorld.start()
+  world.deliver(zillowFeed(homes(1, 20)))
+  await world.run()
+  await world.run()
+  world.standIn.remove('SN-1', home(7).mlsNumber)
+  world.standIn.addFault({ operations: ['Update'], mlsNumber: home(7).mlsNumber, fault: { kind: 'pretend' } })
+  const results: string[] = []
+  for (let night = 0; night < 12; night++) {
+    world.clock.advance(24 * 60 * 60_000)
+    results.push((await world.run()).result)
+  }
+  expect(results.slice(0, 4)).toEqual(['ok', 'ok', 'ok', 'partial'])
+  expect(results.at(-1)).toBe('ok')
+  expect(world.calls()).toMatchObject({ Create: 21 })
   expect(world.listings()).toHaveLength(20)
 })
 
@@ -87,6 +142,17 @@ describe('a listing that was created just now and was never listed', () => {
     expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
   })
 
+  test('is no doubt about the list where that still shows what was taken off in the same run', async () => {
+    await begun({ listLag: 8 })
+    world.deliver(zillowFeed(homes(2, 22)))
+    expect(await world.run()).toMatchObject({ counts: { create: 2, delete: 1 } })
+    world.clock.advance(5 * 60_000)
+    const report = await world.run()
+    expect(report).toMatchObject({ holds: [], counts: { hold: 0 } })
+    expect(world.calls()).toMatchObject({ Create: 1 })
+    expect(world.numbers()).toHaveLength(21)
+  })
+
   test.for(['zero', 'refused'] as const)(
     'is created again where it is gone (Update: %s)',
     async (updateWithoutMatch) => {
@@ -97,12 +163,4 @@ describe('a listing that was created just now and was never listed', () => {
       expect(world.listings()).toHaveLength(21)
     },
   )
-
-  test('is created without asking an Update once the list has had time', async () => {
-    await begun({})
-    world.standIn.remove('SN-1', home(21).mlsNumber)
-    world.clock.advance(16 * 60_000)
-    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
-    expect(world.calls()).toMatchObject({ Create: 1, Update: 0 })
-  })
 })

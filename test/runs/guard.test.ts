@@ -558,7 +558,7 @@ describe('facts', () => {
       world.configure({ north: { volatile, drift: 'keep' } })
       world.calls()
       expect(await night(six)).toMatchObject({ result: 'held', counts: { create: 1, update: 0 } })
-      expect(world.calls()).toMatchObject({ Create: 1, Update: 1 })
+      expect(world.calls()).toMatchObject({ Create: 1, Update: 2 })
       expect(priceOf(all[0])).toBe(all[0].price)
     })
 

@@ -236,6 +236,24 @@ describe('ownership: mirror', () => {
 })
 
 describe('several feeds of a chatbot', () => {
+  test('know of one another however the address of their service is spelled', async () => {
+    world.configure({ north: {}, south: { service: { baseUrl: `${world.standIn.url}/` } } })
+    for (const name of ['north', 'south']) world.deliver(zillowFeed([first]), `${name}.xml`)
+    await world.run('sync', 'north')
+    const report = await world.run('sync', 'south')
+    expect(report.notes).toEqual([expect.stringContaining('1 listing is also in north, a feed of this chatbot')])
+  })
+
+  test('with one SerialNumber at two services are two chatbots, which no store tells apart', async () => {
+    const service = { baseUrl: 'http://127.0.0.1:9', secretKey: 'other' }
+    world.configure({ north: {}, south: { service }, west: { service, chatbot: 'SN-2' } })
+    const { status, stderr } = await world.executed('sync')
+    expect(status).toBe(78)
+    expect(stderr).toContain(
+      'one problem\n  feeds.south.chatbot: north fills the chatbot of this SerialNumber at another service',
+    )
+  })
+
   test.each(['tag', 'snapshot'])('the one that comes first takes over what another has (%s)', async (ownership) => {
     world.configure({ north: { ownership }, south: { ownership } })
     world.deliver(zillowFeed([first]), 'north.xml')

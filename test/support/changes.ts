@@ -46,7 +46,6 @@ export const createOf = (mlsNumber: string, changes: Partial<Create> = {}): Crea
   ...sends,
   kind: 'create',
   cause: 'new',
-  unseen: false,
   home: null,
   isBack: false,
   ...changes,
