@@ -149,6 +149,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     createsNothing: others.rival !== null,
     takesOffCopies: settings.deletes,
     isFirstLoad,
+    countsNothing: limits.isOff,
     saysOnce,
     forms: past.forms,
     listed,
