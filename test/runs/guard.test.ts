@@ -1057,6 +1057,17 @@ test('what goes while the guard is off counts for nothing once it is on again', 
   heldDeletes(await night(next.slice(2), hour), 2, '4 of 9 listings would leave the site')
 })
 
+test('a preset whose files are deltas, in place of one whose files are whole, is said to leave what its file lacks', async () => {
+  await loaded()
+  world.deliver(resoFeed(all.slice(5)), 'north.csv')
+  world.configure({ north: { volatile, source: './north.csv', preset: 'reso-csv' } })
+  const left =
+    'the mapping changed, and at least 5 of 20 listings are not in this delivery: as it is a delta, they are not gone and stay on the site; if it is the whole inventory, say delivery: full'
+  expect((await night(all)).notes).toContainEqual(left)
+  expect(there()).toEqual(keys(all))
+  expect(notes(await night(all))).not.toContain('the mapping changed')
+})
+
 test('the first load of another chatbot is one, whatever the feed loaded before', async () => {
   await loaded()
   world.configure({ north: { volatile, chatbot: 'SN-2' } })
