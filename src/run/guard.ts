@@ -37,7 +37,7 @@ export interface Guarded extends Orders {
   held: number
   /** The same, and what else can be approved, as the first line of a report tells it. */
   inBrief: HeldInBrief
-  /** What somebody has to put right: holds that wait for it, 1 for an incomplete delivery or list, 1 for another program. */
+  /** What somebody has to put right: holds that wait for it, 1 for an incomplete delivery or list or for deltas that are not read, 1 for another program. */
   conflicts: number
   /** The delivery is whole, and no rule holds all of it. */
   isAccepted: boolean
@@ -130,7 +130,11 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     },
     letGo: (verb) =>
       [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about, saysOnce)),
-    conflicts: counted.conflicts + plan.untold.nameless + (isIncomplete ? 1 : 0) + (others.rival === null ? 0 : 1),
+    conflicts:
+      counted.conflicts +
+      plan.untold.nameless +
+      (isIncomplete || delivery.passedBy > 0 ? 1 : 0) +
+      (others.rival === null ? 0 : 1),
     counts,
     digest,
     trips,
