@@ -384,8 +384,9 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
 }
 
 /** What a call counts as. Only a Create counts as `create`, and not during a first load. */
-function countedBy(kind: CallKind, { change, weighed }: Stored<Action>, { isFirstLoad }: Orders): Begun['counts'] {
-  const counts = weighed.counts ?? countsOf(change)
+function countedBy(kind: CallKind, { change, weighed }: Stored<Action>, orders: Orders): Begun['counts'] {
+  const { isFirstLoad, countsNothing } = orders
+  const counts = countsNothing ? [] : (weighed.counts ?? countsOf(change))
   if (kind === 'delete') return counts.length > 0 ? counts : ['left']
   return kind === 'create' && !isFirstLoad ? counts : counts.filter((what) => what !== 'create')
 }

@@ -62,6 +62,8 @@ export interface Orders {
   saysOnce: boolean
   /** This is the first load: what it creates does not count as new. */
   isFirstLoad: boolean
+  /** The guard was off: whoever switched it off has decided, as by an approval, so nothing counts for later runs. */
+  countsNothing: boolean
 }
 
 /** What the parts of apply share during a run. */

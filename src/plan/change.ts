@@ -206,8 +206,8 @@ export const noCounts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, 
 
 /** What the store should remember without a call. `sync` writes it, `diff` never does. */
 export type Bookkeeping =
-  /** For the workspace only: the record of a new MLSNumber can't be read, and its home may be on the site under another number. */
-  | { op: 'unreadable'; key: string; home: string; why: string }
+  /** For pairs of homes only. The record of a new MLSNumber can't be read; or a delete stays held of which this run can't tell. */
+  | { op: 'unreadable' | 'stays-held'; key: string; home: string; why: string }
   | { op: 'touch'; snapshot: number; position: number }
   /** How the service shows what we sent: a later change of it is drift. */
   | { op: 'baseline'; key: string; hash: string }

@@ -37,7 +37,7 @@ export interface Guarded extends Orders {
   held: number
   /** The same, and what else can be approved, as the first line of a report tells it. */
   inBrief: HeldInBrief
-  /** What somebody has to put right: holds that wait for it, 1 for an incomplete delivery or list, 1 for another program. */
+  /** What somebody has to put right: holds that wait for it, 1 for an incomplete delivery or list or for deltas that are not read, 1 for another program. */
   conflicts: number
   /** The delivery is whole, and no rule holds all of it. */
   isAccepted: boolean
@@ -87,7 +87,11 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const stays = (mlsNumber: string): boolean => !isWhole || unclear.has(mlsNumber)
   const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, isDoubtful, stays)
   const nameless = counted.nameless + plan.untold.nameless
-  const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(counted.mapped, past, plan, feed)]
+  const notes = [
+    ...delivery.notes,
+    ...incomplete(summary, listed),
+    ...notesOf(counted.mapped, counts, past, plan, feed),
+  ]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
   // A new mapping is the likeliest cause, but not of what was held before.
   const cause = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
@@ -126,7 +130,11 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     },
     letGo: (verb) =>
       [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about, saysOnce)),
-    conflicts: counted.conflicts + plan.untold.nameless + (isIncomplete ? 1 : 0) + (others.rival === null ? 0 : 1),
+    conflicts:
+      counted.conflicts +
+      plan.untold.nameless +
+      (isIncomplete || delivery.passedBy > 0 ? 1 : 0) +
+      (others.rival === null ? 0 : 1),
     counts,
     digest,
     trips,
@@ -149,6 +157,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     createsNothing: others.rival !== null,
     takesOffCopies: settings.deletes,
     isFirstLoad,
+    countsNothing: limits.isOff,
     saysOnce,
     forms: past.forms,
     listed,
@@ -397,8 +406,14 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
     yield `Listings of this feed were written by another store (${others.found.join(', ')}): one that was lost, or that of another program. ${wait}`
 }
 
-function* notesOf(mapped: number, past: Past, plan: Plan, feed: Feed): Generator<string> {
-  const { facts } = plan
+function* notesOf(mapped: number, counts: Counts, past: Past, plan: Plan, feed: Feed): Generator<string> {
+  const { facts, delivery } = plan
+  // Another preset may have made deltas of what was a full feed.
+  const named = counts.unchanged + counts.update + counts.adopt + counts.delete + counts.hold
+  if (past.isNewMapping && delivery.mode === 'delta' && facts.ours > named) {
+    const [are, stay, they] = facts.ours - named === 1 ? ['is', 'stays', 'it is'] : ['are', 'stay', 'they are']
+    yield `the mapping changed, and at least ${facts.ours - named} of ${many(facts.ours, 'listing')} ${are} not in this delivery: as it is a delta, ${they} not gone and ${stay} on the site; if it is the whole inventory, say delivery: full`
+  }
   // Or so many updates would look like an accident. Those left for later runs tell their reason themselves.
   if (mapped > 0 && past.isNewMapping) {
     const calls = mapped === 1 ? '1 update, 1 call' : `${mapped} updates, as many calls`

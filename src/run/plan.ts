@@ -16,7 +16,7 @@ import { othersIn } from './others.ts'
 import type { Others } from './others.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
-import { isWaiting, untoldOf } from './told.ts'
+import { deletesBeside, isWaiting, untoldOf } from './told.ts'
 import type { Untold } from './told.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
@@ -209,6 +209,11 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     if (!done) {
       take(value)
       continue
+    }
+    if (delivery.mode !== 'full' && moves.arriving > 0) {
+      const beside = await deletesBeside(feed, { store, workspace }, now)
+      moves.leaving += beside.length
+      workspace.addBookkeeping(beside)
     }
     if (moves.leaving > 0 && moves.arriving > 0) await pairHomes(feed, { store, workspace }, past.moment)
     for (const stored of workspace.changes()) scales.add(stored)

@@ -60,6 +60,8 @@ export interface Delivery {
   written: Written | null
   /** If it was written before the last one: when each was, as people read it; null: nothing says that it is older. */
   older: ReturnType<typeof olderThan>
+  /** Deltas beside it that came since the last complete delivery and are not read, as only the newest file is. */
+  passedBy: number
   /** What the source can be asked with next time, whether it has changed. */
   validators: Validators
   /** What a person should know of the records that were read, as sentences. */
@@ -114,6 +116,7 @@ async function received(
     endsLater: false,
     written: null,
     older: null,
+    passedBy: 0,
     validators: saved,
     notes: [],
   }
@@ -273,6 +276,14 @@ async function read(
     notes.push(
       `When this delivery was written can't be read ("${shorten(printable(saysWritten), 40)}"), so an older one may not be noticed: add the form of that time to dates in the preset`,
     )
+  const isMissed = (time: number): boolean => last.completeAt === null || time > last.completeAt
+  const passedBy = mode === 'delta' ? (opened.besides ?? []).filter(isMissed).length : 0
+  if (passedBy > 0) {
+    const are = passedBy === 1 ? 'is' : 'are'
+    notes.push(
+      `${many(passedBy, 'more file')} of the source came since the last complete delivery and ${are} not read, as only the newest is. A delta says a thing once: let each file hold all that changed since the one that was read last, or run the feed after each file`,
+    )
+  }
   let agrees: boolean | null = null
   if (doubt !== null && !feed.format.hasEndMark && mode === 'full' && reasons.size === 0) {
     agrees = await endsLike(feed, tools, last, ending)
@@ -293,6 +304,7 @@ async function read(
     endsLater,
     written,
     older,
+    passedBy,
     validators: opened.validators,
     notes,
   }

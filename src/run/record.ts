@@ -287,6 +287,9 @@ async function holdsEachRow({ name, chatbot }: Feed, { snapshot }: Store, worksp
   return true
 }
 
+/** Milliseconds that a time without its zone may seem to be in the future. */
+const widestZone = 14 * 3_600_000
+
 /**
  * Records what the next delivery is compared with. Validators are kept only of a delivery that left nothing to do: while the rows
  * stay as they are, "not modified" then means that all of them are delivered.
@@ -316,7 +319,10 @@ async function recordDelivery(
   if (applied === null || isGoneThrough(applied)) noted.completeAt = now
   if (guarded.isAccepted) {
     // An older delivery that changes nothing is no measure: the next one is compared with the newest so far.
-    if (written !== null && (isLetGo || !guarded.isOlder)) noted.written = { by: written.by, at: written.at, source }
+    // A clock that is wrong by more than any zone is no measure: the next delivery would seem older once that time has come.
+    const isMeasure = written !== null && written.at <= now + widestZone
+    if (written !== null && (isLetGo || !guarded.isOlder))
+      noted.written = isMeasure ? { by: written.by, at: written.at, source } : null
     // A document without a listing is no first load.
     const isLoad = past.isFirstLoad && summary.listings > 0 && applied !== null && isCarriedOver(applied)
     const isBack = !past.isFirstLoad && past.last.loaded?.chatbot !== chatbot

@@ -1,7 +1,7 @@
 /** Finds the listings of which a whole delivery says nothing, or too little. Their holds neither end nor are confirmed by it. */
 import { batches } from '../core/batches.ts'
 import type { FieldName } from '../core/listing.ts'
-import type { Action } from '../plan/change.ts'
+import type { Action, Bookkeeping } from '../plan/change.ts'
 import { facts } from '../plan/guard/facts.ts'
 import { hasPart } from '../plan/guard/guard.ts'
 import { factOf, nothingRemembered } from '../plan/guard/hold.ts'
@@ -65,6 +65,22 @@ export async function approvedBeside(
   for (const key of keys)
     if (!told.has(key) && (await tools.store.history.isAbsent(chatbot, name, key))) absent.push(key)
   return absent
+}
+
+/** Deletes that stay held as this delivery says nothing of their listings. A home that comes under another number must wait with them. */
+export async function deletesBeside(
+  feed: Pick<Feed, 'name' | 'chatbot'>,
+  tools: Tools,
+  now: number,
+): Promise<Extract<Bookkeeping, { home: string }>[]> {
+  const held = (await tools.store.holds.held(feed.name, now)).filter(({ part }) => part === 'delete')
+  const keys = held.map(({ mlsNumber }) => mlsNumber)
+  const told = await toldOf(feed, tools, keys)
+  const rows = await tools.store.snapshot.rowsOf(feed.chatbot, keys)
+  return held.flatMap(({ mlsNumber: key, why }) => {
+    const home = told.has(key) ? null : (rows.get(key)?.home ?? null)
+    return home === null ? [] : { op: 'stays-held', key, home, why }
+  })
 }
 
 export interface Untold {

@@ -175,8 +175,8 @@ export function createPlan(
     }),
     addBookkeeping: inOneGo(database, (entries: readonly Bookkeeping[]) => {
       for (const entry of entries) {
-        if (entry.op === 'unreadable')
-          add.run('reject', entry.key, JSON.stringify({ why: entry.why }), entry.home, null, null)
+        const kind = entry.op === 'unreadable' ? 'reject' : entry.op
+        if ('home' in entry) add.run(kind, entry.key, JSON.stringify({ why: entry.why }), entry.home, null, null)
         else addEntry.run(JSON.stringify(entry))
       }
     }),
@@ -214,8 +214,8 @@ function isSpelledAlike(one: string, other: string): boolean {
   return long.endsWith(short) && !/\d/.test(long.at(-short.length - 1) ?? '')
 }
 
-/** A record that can't be read is no change, but may be the other half of a pair. */
-const isChange = "kind <> 'reject'"
+/** A record that can't be read, or a delete that stays held, is no change, but may be the other half of a pair. */
+const isChange = "kind NOT IN ('reject', 'stays-held')"
 
 const pairs = [null, 'renumbered', 'missing'] as const
 const turned = {
@@ -228,7 +228,7 @@ const onlyPairs = `SELECT gone.seq AS place, gone.key AS gone, comes.seq, comes.
   WHERE gone.pair = 1 AND gone.kind <> 'create' AND gone.seq > ?
     AND (SELECT count(*) FROM change AS one WHERE one.home = gone.home AND one.pair = 1) = 2 ORDER BY gone.seq LIMIT ${pageRows}`
 const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.change ->> '$.why') FROM change AS other
-  WHERE other.home = change.home AND other.kind IN ('hold', 'reject') AND other.pair > 0 LIMIT 1) END`
+  WHERE other.home = change.home AND other.kind IN ('hold', 'reject', 'stays-held') AND other.pair > 0 LIMIT 1) END`
 const refusedBeside = `pair = 1 AND EXISTS (SELECT 1 FROM change AS other, json_each(other.remembered, '$.holds') AS hold
   WHERE other.home = change.home AND other.pair = 1 AND other.seq <> change.seq
     AND hold.value ->> '$.part' IN ('delete', 'create') AND hold.value ->> '$.decision' = 'refused')`
@@ -250,7 +250,7 @@ CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home
 WITH numbered AS (
   SELECT seq, comes, isMissing, isStuck, home,
     row_number() OVER (PARTITION BY home, comes ORDER BY isMissing, isStuck, seq) AS number
-  FROM (SELECT *, CASE WHEN comes THEN kind <> 'create' ELSE kind = 'hold' AND change ->> '$.action' IS NULL END AS isStuck
+  FROM (SELECT *, CASE WHEN comes THEN kind <> 'create' ELSE kind = 'stays-held' OR (kind = 'hold' AND change ->> '$.action' IS NULL) END AS isStuck
     FROM (SELECT seq, home, kind, change, kind = 'forget' OR change ->> '$.cause' IS 'gone-from-service' AS isMissing,
       kind IN ('create', 'reject') OR (kind = 'hold' AND change ->> '$.held' IS NOT 'delete') AS comes
       FROM change WHERE home IS NOT NULL))),

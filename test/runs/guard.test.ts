@@ -1044,6 +1044,30 @@ describe('a record without MLSNumber', () => {
   })
 })
 
+test('what goes while the guard is off counts for nothing once it is on again', async () => {
+  await loaded()
+  world.configure({ north: { volatile, limits: 'off' } })
+  const tenfold = all.slice(12).map((one) => ({ ...one, price: one.price * 10 }))
+  expect(await night(tenfold)).toMatchObject({ result: 'ok', counts: { update: 8, delete: 12 } })
+  world.configure({ north: { volatile } })
+  const next = [...tenfold.slice(2).map(dearer), home(21)]
+  expect(await night(next, hour)).toMatchObject({ result: 'ok', counts: { create: 1, update: 6, delete: 2, hold: 0 } })
+  world.calls()
+  // What goes from now on counts as ever.
+  heldDeletes(await night(next.slice(2), hour), 2, '4 of 9 listings would leave the site')
+})
+
+test('a preset whose files are deltas, in place of one whose files are whole, is said to leave what its file lacks', async () => {
+  await loaded()
+  world.deliver(resoFeed(all.slice(5)), 'north.csv')
+  world.configure({ north: { volatile, source: './north.csv', preset: 'reso-csv' } })
+  const left =
+    'the mapping changed, and at least 5 of 20 listings are not in this delivery: as it is a delta, they are not gone and stay on the site; if it is the whole inventory, say delivery: full'
+  expect((await night(all)).notes).toContainEqual(left)
+  expect(there()).toEqual(keys(all))
+  expect(notes(await night(all))).not.toContain('the mapping changed')
+})
+
 test('the first load of another chatbot is one, whatever the feed loaded before', async () => {
   await loaded()
   world.configure({ north: { volatile, chatbot: 'SN-2' } })

@@ -228,6 +228,29 @@ test.each(['the same keys', 'new keys'])(
   },
 )
 
+test('a renumbered home that is held and edited before the next walk is not there twice', async () => {
+  await started('generic', 20)
+  await world.run('sync')
+  await world.run('sync')
+  const moved = [...reso.world.records].slice(0, 8)
+  for (const [key, home] of moved) {
+    reso.world.remove(key)
+    reso.world.put(`N${key}`, { ...home, ListingKey: `N${key}`, ListingId: `N${String(home.ListingId)}` })
+  }
+  world.clock.advance(day)
+  expect(await world.run('sync')).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 16 } })
+  reso.world.put(`N${moved[0][0]}`, { ListPrice: 777_000 })
+  world.clock.advance(day / 24)
+  const between = await world.run('sync')
+  expect(between).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 8 } })
+  expect(between.changes.find(({ mlsNumber }) => mlsNumber === `N${String(moved[0][1].ListingId)}`)?.why).toContain(
+    'its home has another MLSNumber, too',
+  )
+  world.clock.advance(3 * day)
+  expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { create: 8, delete: 8 } })
+  expect(world.listings()).toHaveLength(20)
+})
+
 test('refused creates, whose time is long over, make no walk due while deletes wait for theirs', async () => {
   await started('generic', 40, { limits: { growth: 10 } })
   await world.run('sync')

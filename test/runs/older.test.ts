@@ -331,6 +331,15 @@ describe('whose server says that it is older', () => {
     expect(await served(asOf(1), ten)).toMatchObject({ result: 'held', holds: [{ rule: 'older' }] })
   })
 
+  test('nor once that time has come: a clock that was a day ahead makes the next delivery no older one', async () => {
+    await served(asOf(1), 'Sun, 22 Nov 2026 12:55:00 GMT')
+    world.clock.advance(23 * hour)
+    expect(await served(asOf(2), 'Sun, 22 Nov 2026 12:30:00 GMT')).toMatchObject({
+      result: 'ok',
+      counts: { update: 11 },
+    })
+  })
+
   test('two machines behind one address may have written it a quarter of an hour apart', async () => {
     await served(asOf(1), eleven)
     expect(await served(asOf(2), 'Sat, 21 Nov 2026 10:46:00 GMT')).toMatchObject({ result: 'ok' })

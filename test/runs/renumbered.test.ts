@@ -156,3 +156,37 @@ describe('the old listing stays where the new one can not be made', () => {
     expect(there()).toEqual(keys(moved))
   })
 })
+
+test('a delta that names the new number of a home whose old one a full delivery held shows no home twice', async () => {
+  const openImmo = (extent: 'VOLL' | 'TEIL', ...some: [number: string, house: number, price?: number][]): string =>
+    `<openimmo><uebertragung umfang="${extent}"/><anbieter>${some
+      .map(
+        ([number, house, price = 300_000]) =>
+          `<immobilie><objektkategorie><vermarktungsart KAUF="1"/><objektart><wohnung/></objektart></objektkategorie>
+          <geo><plz>01067</plz><ort>Dresden</ort><strasse>Gartenweg</strasse><hausnummer>${house}</hausnummer></geo>
+          <preise><kaufpreis>${price}</kaufpreis><waehrung iso_waehrung="EUR"/></preise><flaechen><wohnflaeche>90</wohnflaeche>
+          <anzahl_schlafzimmer>2</anzahl_schlafzimmer><anzahl_badezimmer>1</anzahl_badezimmer></flaechen>
+          <zustand_angaben><baujahr>1990</baujahr></zustand_angaben>
+          <verwaltung_techn><openimmo_obid>${number}</openimmo_obid></verwaltung_techn></immobilie>`,
+      )
+      .join('')}</anbieter></openimmo>`
+  world.configure({
+    north: {
+      preset: 'openimmo',
+      defaults: { DaysOnMarket: 0, LotArea: 0, ParkingSpots: 0 },
+      fields: { Url: { template: 'https://homes.example/{MLSNumber}' } },
+    },
+  })
+  const houses = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+  await night(openImmo('VOLL', ...houses.map((house): [string, number] => [`A${house}`, house])))
+  const named = (house: number): [string, number] => [house < 7 ? `B${house}` : `A${house}`, house]
+  const whole = openImmo('VOLL', ...houses.map(named))
+  expect(await night(whole)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 12 } })
+  expect(await night(openImmo('TEIL', ['B1', 1, 310_000]))).toMatchObject({ counts: { create: 0, hold: 1 } })
+  expect(there()).toHaveLength(10)
+  await night(openImmo('TEIL'))
+  const edited = whole.replace('<kaufpreis>300000', '<kaufpreis>310000')
+  expect(await night(edited)).toMatchObject({ result: 'ok', counts: { create: 6, delete: 6, hold: 0 } })
+  expect(there()).toEqual(houses.map((house) => named(house)[0]).toSorted())
+  expect(world.listing('B1')?.['SalePrice']).toBe(310_000)
+})

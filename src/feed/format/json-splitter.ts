@@ -1,5 +1,6 @@
 import { FeedError } from '../../core/errors.ts'
 import { anyOf } from '../../core/schema-words.ts'
+import { printable, shorten } from '../../core/text.ts'
 import { brokenRecord } from './format.ts'
 import type { RawRecord } from './format.ts'
 
@@ -16,6 +17,9 @@ const backslash = 92
 const closeArray = 93
 const openObject = 123
 const closeObject = 125
+
+/** What a member for errors holds where there was none. */
+const noError = /^\s*(?:null|false|0|200|none|ok|success)?\s*$/i
 
 interface Container {
   isArray: boolean
@@ -73,6 +77,8 @@ export class JsonSplitter {
   private hasValue = false
   private hasArray = false
   private hasError = false
+  /** What the root's member `error` or `errors` says, if that is an error; null: nothing. */
+  private saidError: string | null = null
   private stopped = false
 
   constructor(paths: readonly string[], options: JsonSplitterOptions) {
@@ -119,6 +125,8 @@ export class JsonSplitter {
     } else if (!this.hasArray && this.count === 0) {
       const wanted = [...this.paths].map((path) => (path === '' ? 'that it is itself' : JSON.stringify(path)))
       throw new FeedError(`the document is JSON without an array of records ${anyOf(wanted)}`)
+    } else if (this.saidError !== null) {
+      this.doubt(`the document says beside its records that something went wrong ("${this.saidError}")`)
     }
     return cut ? [brokenRecord(this.place, 'the document ends in the middle of this record')] : []
   }
@@ -263,11 +271,20 @@ export class JsonSplitter {
           isInArray: () => this.open.some(({ isArray }) => isArray),
         })
       }
+      const { name } = this.open[0]
+      if (name === 'error' || name === 'errors') this.noteError(isText, end)
       if (this.open.length === 1) this.hasValue = true
       this.expected = 'comma or end'
     } else return this.misplaced()
     this.position = end
     return true
+  }
+
+  /** Some servers answer with what they have of the records, and say beside them that they failed. */
+  private noteError(isText: boolean, end: number): void {
+    const [from, to] = isText ? [this.position + 1, end - 1] : [this.position, end]
+    const said = this.buffer.toString('utf8', from, Math.min(to, from + longestName))
+    if (!noError.test(said)) this.saidError ??= shorten(printable(said), 60)
   }
 
   private isWord(end: number): boolean {

@@ -16,6 +16,8 @@ export interface Entry {
   time: number | null
   /** Not a directory, a device, a FIFO. */
   regular: boolean
+  /** If it was chosen by a pattern: when the other files that match changed. */
+  besides?: readonly number[]
 }
 
 /** Looks at a path here or on a server. Follows links; null: nothing there. */
@@ -68,7 +70,8 @@ export async function newestOf(
   }
   const newestFirst = files.sort((a, b) => (b.time ?? 0) - (a.time ?? 0) || (a.path < b.path ? 1 : -1))
   for (const entry of newestFirst) {
-    if (marker === undefined || (await hasMarker(markerOf(marker, entry.path)))) return entry
+    if (marker !== undefined && !(await hasMarker(markerOf(marker, entry.path)))) continue
+    return { ...entry, besides: newestFirst.flatMap((one) => (one === entry ? [] : (one.time ?? []))) }
   }
   if (newestFirst.length > 0) {
     throw new FeedError(

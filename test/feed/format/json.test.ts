@@ -57,6 +57,26 @@ test('its own count of records must be right', async () => {
   ])
 })
 
+test.each([
+  [', "error": {"code": "ODATA-500", "message": "The query timed out"}', 'ODATA-500'],
+  [', "errors": [{"message": "could not load all homes"}]', 'could not load all homes'],
+  [', "error": true', 'true'],
+])('an error beside the records means that some may be missing: %s', async (more, said) => {
+  expect(await reasonsOf(page(more))).toEqual([
+    `the document says beside its records that something went wrong ("${said}")`,
+  ])
+})
+
+test.each([
+  ', "error": null, "errors": []',
+  ', "error": false',
+  ', "error": "", "errors": {}',
+  ', "error": {"code": 0, "message": "OK"}',
+  ', "meta": {"error": "none of the root"}',
+])('no error: %s', async (more) => {
+  expect(await reasonsOf(page(more))).toEqual([])
+})
+
 test('an answer without the array of records is no feed with no listings', async () => {
   const error = '{"error": {"code": "401", "message": "no"}}'
   await expect(read(json, error, options)).rejects.toThrow('error message of a server')
