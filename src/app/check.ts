@@ -1,6 +1,7 @@
 /** `check`: tries out what a daemon needs, one thing after another, without leaving a trace. */
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { confusedInWords, confusedRemedy, confusedWith } from '../config/config.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
 import { FeedError, ServiceError, UserError } from '../core/errors.ts'
 import { systemClock } from '../core/machine.ts'
@@ -273,6 +274,14 @@ function remedyOf(problem: string): string {
   if (/HTML page/.test(problem))
     return 'open the address in a browser: it probably wants a log-in, or names another path'
   return 'check `source`: the path or the address, and whether this machine may reach it'
+}
+
+/** Whether the store can tell the chatbots of these feeds apart from all others. */
+export function checkChatbots(config: Config, feeds: readonly FeedConfig[]): Checked[] {
+  return feeds.flatMap((feed) => {
+    const others = confusedWith(config, feed)
+    return others.length === 0 ? [] : wrong('configuration', confusedInWords(others), confusedRemedy, feed.name)
+  })
 }
 
 /** Asks the service of a feed for one listing of its chatbot. */

@@ -1,4 +1,4 @@
-import { feedsOfChatbot } from '../config/config.ts'
+import { confusedInWords, confusedRemedy, confusedWith, feedsOfChatbot } from '../config/config.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
 import { FeedError } from '../core/errors.ts'
 import { fingerprint, shortHash } from '../core/hash.ts'
@@ -18,6 +18,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
   const { baseUrl, rate, concurrency, profile, secretKey, sessionKey } = feed.service
   const { directory } = config
   const ofChatbot = feedsOfChatbot(config, feed)
+  const confused = confusedWith(config, feed)
   // On the service, marks may still have a former name.
   const namesOf = (feeds: readonly string[]): Set<string> =>
     new Set(config.feeds.flatMap((one) => (feeds.includes(one.name) ? [one.name, ...one.formerly] : [])))
@@ -67,6 +68,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     plan,
     outranks: namesOf(ofChatbot.slice(ofChatbot.indexOf(name) + 1)),
     configured: namesOf(ofChatbot),
+    notes: confused.length === 0 ? [] : [`${confusedInWords(confused)}: ${confusedRemedy}`],
     deltas: new Set(
       config.feeds.flatMap((other) =>
         other.name !== name && other.mapping.delivery === 'delta' && ofChatbot.includes(other.name) ? other.name : [],

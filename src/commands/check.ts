@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import type { CommandContext } from '../app/app.ts'
 import {
+  checkChatbots,
   checkLeft,
   checkMetrics,
   checkScratch,
@@ -49,6 +50,7 @@ export async function checkCommand(
     const store = await checkStore(config)
     const checks = [
       checkedConfiguration(config.file, feeds),
+      ...checkChatbots(config, feeds),
       checkSecrets(config),
       store,
       ...(store.ok ? await checkLeft(opened) : []),

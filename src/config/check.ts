@@ -6,7 +6,6 @@ import { printable } from '../core/text.ts'
 import { resoProblems, resoSchema } from '../feed/api/settings.ts'
 import { readOnce, sourceSettingProblems } from '../feed/transport/transports.ts'
 import { isLoopback } from '../core/loopback.ts'
-import { addressOf } from '../service/base-url.ts'
 import type { ConfigDocument, Filled } from './text.ts'
 
 /** Zod's issues with a value at `above`, without those at a place that already has a problem. */
@@ -80,21 +79,6 @@ function mirrorProblems(feeds: Record<string, unknown>): Located[] {
   })
 }
 
-/** The store tells chatbots apart by their SerialNumber alone. */
-function chatbotProblems(service: unknown, feeds: Record<string, unknown>): Located[] {
-  const filled = new Map<unknown, { name: string; at: string | null }>()
-  return Object.entries(feeds).flatMap(([name, feed]) => {
-    const { chatbot, service: own } = mappingOf(feed)
-    const { baseUrl } = mergeService(service, own)
-    const at = typeof baseUrl === 'string' ? addressOf(baseUrl) : null
-    const first = filled.get(chatbot) ?? { name, at }
-    filled.set(chatbot, first)
-    if (typeof chatbot !== 'string' || first.at === at) return []
-    const problem = `${first.name} fills the chatbot of this SerialNumber at another service, and one store can't tell them apart: give this feed a configuration and a store of its own`
-    return [{ path: ['feeds', name, 'chatbot'], problem }]
-  })
-}
-
 /**
  * Problems of several values together: a service without any key, settings that do not fit their feed's source. Parts of the
  * tree may be wrong; `known`: problems found so far.
@@ -118,7 +102,7 @@ export function keyProblems(tree: unknown, known: readonly Located[]): Located[]
     for (const { path, problem } of sourceSettingProblems(feed))
       problems.push({ path: ['feeds', name, ...path], problem })
   }
-  problems.push(...mirrorProblems(mappingOf(feeds)), ...chatbotProblems(service, mappingOf(feeds)))
+  problems.push(...mirrorProblems(mappingOf(feeds)))
   return problems.filter(({ path }) => !known.some((other) => other.path.join('.') === path.join('.')))
 }
 

@@ -267,3 +267,15 @@ export function feedsOfChatbot({ feeds }: Pick<Config, 'feeds'>, { chatbot, serv
   const isSame = (other: FeedConfig): boolean => other.chatbot === chatbot && other.service.baseUrl === service.baseUrl
   return feeds.filter(isSame).map(({ name }) => name)
 }
+
+/** Feeds that fill a chatbot of the same SerialNumber at another service. The store tells chatbots apart by that number alone. */
+export function confusedWith({ feeds }: Pick<Config, 'feeds'>, { chatbot, service }: FeedConfig): string[] {
+  return feeds.flatMap((other) =>
+    other.chatbot === chatbot && other.service.baseUrl !== service.baseUrl ? other.name : [],
+  )
+}
+
+/** Says that this feed is confused with these. */
+export const confusedInWords = (feeds: readonly string[]): string =>
+  `The store can't tell this chatbot from that of ${feeds.join(', ')}, which has the same SerialNumber at another service`
+export const confusedRemedy = 'give the feeds of one of the two services a configuration and a store of their own'

@@ -88,6 +88,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, isDoubtful, stays)
   const nameless = counted.nameless + plan.untold.nameless
   const notes = [
+    ...(feed.notes ?? []),
     ...delivery.notes,
     ...incomplete(summary, listed),
     ...notesOf(counted.mapped, counts, past, plan, feed),

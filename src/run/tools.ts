@@ -40,6 +40,8 @@ export interface Feed extends ApplyFeed {
   format: Reader
   transport: TransportSettings
   plan: PlanConfig
+  /** What its configuration has that a person should know, as sentences. Left out: nothing. */
+  notes?: readonly string[]
   /** The feeds of its chatbot in the configuration. */
   configured: ReadonlySet<string>
   /** The others of them that are delta feeds. */

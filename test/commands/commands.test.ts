@@ -357,12 +357,7 @@ test('check tells once which secrets stand in the configuration, and no other co
   world.configure({
     north: {},
     kept: { source: 'https://h.example/${TOKEN}/a.xml', headers: { 'X-Key': '${TOKEN}', Accept: 'text/xml' } },
-    said: {
-      ...served,
-      chatbot: 'SN-2',
-      source: 'https://u:literal-pass@h.example/',
-      headers: { 'X-Key': 'literal-value' },
-    },
+    said: { ...served, source: 'https://u:literal-pass@h.example/', headers: { 'X-Key': 'literal-value' } },
     more: {
       source: 'sftp://h.example/a.xml',
       login: { user: 'u', password: 'literal-too', hostKey: `SHA256:${'A'.repeat(43)}` },

@@ -244,14 +244,20 @@ describe('several feeds of a chatbot', () => {
     expect(report.notes).toEqual([expect.stringContaining('1 listing is also in north, a feed of this chatbot')])
   })
 
-  test('with one SerialNumber at two services are two chatbots, which no store tells apart', async () => {
-    const service = { baseUrl: 'http://127.0.0.1:9', secretKey: 'other' }
+  test('with one SerialNumber at two services are two chatbots, which no store tells apart: each run says so, and check', async () => {
+    const service = { baseUrl: 'http://127.0.0.1:9', secretKey: 'hush-9' }
     world.configure({ north: {}, south: { service }, west: { service, chatbot: 'SN-2' } })
-    const { status, stderr } = await world.executed('sync')
-    expect(status).toBe(78)
-    expect(stderr).toContain(
-      'one problem\n  feeds.south.chatbot: north fills the chatbot of this SerialNumber at another service',
-    )
+    world.deliver(zillowFeed([first]))
+    const confused =
+      "The store can't tell this chatbot from that of south, which has the same SerialNumber at another service"
+    const remedy = 'give the feeds of one of the two services a configuration and a store of their own'
+    expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', notes: [`${confused}: ${remedy}`] })
+    const { status, stdout } = await world.executed('check', 'north', '--format', 'json')
+    expect(status).toBe(1)
+    const { checks } = JSON.parse(stdout) as { checks: { ok: boolean }[] }
+    expect(checks.filter(({ ok }) => !ok)).toEqual([
+      { what: 'configuration', feed: 'north', ok: false, found: confused, remedy },
+    ])
   })
 
   test.each(['tag', 'snapshot'])('the one that comes first takes over what another has (%s)', async (ownership) => {

@@ -72,6 +72,7 @@ test.each([
   ', "error": false',
   ', "error": "", "errors": {}',
   ', "error": {"code": 0, "message": "OK"}',
+  ', "error": "No error"',
   ', "meta": {"error": "none of the root"}',
 ])('no error: %s', async (more) => {
   expect(await reasonsOf(page(more))).toEqual([])
