@@ -210,8 +210,8 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
       take(value)
       continue
     }
-    if (delivery.mode !== 'full' && moves.arriving > 0) {
-      const beside = await deletesBeside(feed, { store, workspace }, now)
+    if (moves.arriving > 0) {
+      const beside = await deletesBeside(feed, { store, workspace }, delivery.mode === 'full', now)
       moves.leaving += beside.length
       workspace.addBookkeeping(beside)
     }

@@ -67,20 +67,33 @@ export async function approvedBeside(
   return absent
 }
 
-/** Deletes that stay held as this delivery says nothing of their listings. A home that comes under another number must wait with them. */
+/**
+ * Held deletes of which this run can't tell: those of the other feeds of the chatbot and, unless the delivery is a full one, those of
+ * listings that it does not name. A home that comes under another number must wait with them, or it would be on the site twice.
+ */
 export async function deletesBeside(
-  feed: Pick<Feed, 'name' | 'chatbot'>,
+  feed: Pick<Feed, 'name' | 'chatbot' | 'configured'>,
   tools: Tools,
+  isFull: boolean,
   now: number,
 ): Promise<Extract<Bookkeeping, { home: string }>[]> {
-  const held = (await tools.store.holds.held(feed.name, now)).filter(({ part }) => part === 'delete')
-  const keys = held.map(({ mlsNumber }) => mlsNumber)
-  const told = await toldOf(feed, tools, keys)
-  const rows = await tools.store.snapshot.rowsOf(feed.chatbot, keys)
-  return held.flatMap(({ mlsNumber: key, why }) => {
-    const home = told.has(key) ? null : (rows.get(key)?.home ?? null)
-    return home === null ? [] : { op: 'stays-held', key, home, why }
-  })
+  const { holds, snapshot } = tools.store
+  const beside: Extract<Bookkeeping, { home: string }>[] = []
+  for (const name of new Set([feed.name, ...feed.configured])) {
+    const isOwn = name === feed.name
+    if (isOwn && isFull) continue
+    const held = (await holds.held(name, now)).filter(({ part }) => part === 'delete')
+    const keys = held.map(({ mlsNumber }) => mlsNumber)
+    const told = isOwn ? await toldOf(feed, tools, keys) : new Set<string>()
+    const rows = await snapshot.rowsOf(feed.chatbot, keys)
+    for (const { mlsNumber: key, why } of held) {
+      const row = rows.get(key)
+      // Another feed may have taken it over meanwhile.
+      const home = told.has(key) || row?.feed !== name ? null : row.home
+      if (home !== null) beside.push({ op: 'stays-held', key, home, why: isOwn ? why : `feed ${name}: ${why}` })
+    }
+  }
+  return beside
 }
 
 export interface Untold {

@@ -190,3 +190,28 @@ test('a delta that names the new number of a home whose old one a full delivery 
   expect(there()).toEqual(houses.map((house) => named(house)[0]).toSorted())
   expect(world.listing('B1')?.['SalePrice']).toBe(310_000)
 })
+
+test('homes that move to another feed of the chatbot under new numbers are not there twice while the deletes are held', async () => {
+  world.configure({ north: {}, south: {} })
+  world.deliver(zillowFeed(all), 'north.xml')
+  world.deliver(zillowFeed([home(90)]), 'south.xml')
+  for (const feed of ['north', 'south']) await world.run('sync', feed)
+  const shown = [...keys(all), home(90).mlsNumber].toSorted()
+  const [gone, moved] = [all.slice(0, 10), changed(10, renumbered).slice(0, 10)]
+  world.deliver(zillowFeed(all.slice(10)), 'north.xml')
+  world.deliver(zillowFeed([home(90), ...moved, home(91)]), 'south.xml')
+  for (let i = 0; i < 3; i++) {
+    world.clock.advance(day)
+    expect(await world.run('sync', 'north')).toMatchObject({ result: 'held', counts: { delete: 0, hold: 10 } })
+    const report = await world.run('sync', 'south')
+    expect(report).toMatchObject({ result: 'ok', counts: { create: i === 0 ? 1 : 0, hold: 10 } })
+    expect(whyOf(report, moved[0])).toBe(
+      `new in the feed; its home has another MLSNumber, too: both wait for a sync that can change both (${gone[0].mlsNumber}: feed north: gone from the feed; held: too many listings would leave)`,
+    )
+    expect(there()).toEqual([...shown, home(91).mlsNumber].toSorted())
+  }
+  world.clock.advance(day)
+  expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { delete: 10 } })
+  expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { create: 10, hold: 0 } })
+  expect(there()).toEqual([...keys(all.slice(10)), ...keys([home(90), ...moved, home(91)])].toSorted())
+})
