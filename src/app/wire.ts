@@ -7,10 +7,14 @@ import { apiReader } from '../feed/api/reader.ts'
 import { refresh, scopeOf } from '../feed/api/source.ts'
 import { bounded } from '../feed/format/bounded.ts'
 import { formats } from '../feed/format/formats.ts'
+import { savedListing } from '../feed/mapping/saved-listing.ts'
 import { decompressed } from '../feed/transport/decompress.ts'
 import { openSource } from '../feed/transport/transports.ts'
 import type { Feed } from '../run/tools.ts'
 import type { Gates } from './gates.ts'
+
+const savedBecomeOurs =
+  'What is loaded from an export belongs to this feed from then on, whoever made it: the next sync takes off what the feed does not deliver'
 
 /** Puts a feed's parts together. */
 export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gates): Feed {
@@ -68,7 +72,10 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     plan,
     outranks: namesOf(ofChatbot.slice(ofChatbot.indexOf(name) + 1)),
     configured: namesOf(ofChatbot),
-    notes: confused.length === 0 ? [] : [`${confusedInWords(confused)}: ${confusedRemedy}`],
+    notes: [
+      ...(confused.length === 0 ? [] : [`${confusedInWords(confused)}: ${confusedRemedy}`]),
+      ...(feed.mapping === savedListing ? [savedBecomeOurs] : []),
+    ],
     deltas: new Set(
       config.feeds.flatMap((other) =>
         other.name !== name && other.mapping.delivery === 'delta' && ofChatbot.includes(other.name) ? other.name : [],

@@ -408,10 +408,10 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
 }
 
 function* notesOf(mapped: number, counts: Counts, past: Past, plan: Plan, feed: Feed): Generator<string> {
-  const { facts, delivery } = plan
+  const { facts, delivery, settings } = plan
   // Another preset may have made deltas of what was a full feed.
   const named = counts.unchanged + counts.update + counts.adopt + counts.delete + counts.hold
-  if (past.isNewMapping && delivery.mode === 'delta' && facts.ours > named) {
+  if (past.isNewMapping && delivery.mode === 'delta' && settings.deletes && facts.ours > named) {
     const [are, stay, they] = facts.ours - named === 1 ? ['is', 'stays', 'it is'] : ['are', 'stay', 'they are']
     yield `the mapping changed, and at least ${facts.ours - named} of ${many(facts.ours, 'listing')} ${are} not in this delivery: as it is a delta, ${they} not gone and ${stay} on the site; if it is the whole inventory, say delivery: full`
   }
