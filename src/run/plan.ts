@@ -16,7 +16,7 @@ import { othersIn } from './others.ts'
 import type { Others } from './others.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
-import { deletesBeside, isWaiting, untoldOf } from './told.ts'
+import { deletesBeside, isWaiting, namingHolders, untoldOf } from './told.ts'
 import type { Untold } from './told.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
@@ -187,12 +187,13 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   // Homes are paired only if something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
   const chunks = planChanges(inputsOf(feed, { store, workspace }, now), settings)
-  const take = ({ asks, changes, notes, unchanged }: Steps): void => {
+  const take = async ({ asks, changes, notes, unchanged }: Steps): Promise<void> => {
     if (asks.length > 0) throw new Error(`The plan asks for ${asks[0].key}, which was not looked up for it`)
     counts.unchanged += unchanged
     if (notes.length > 0) workspace.addBookkeeping(notes)
     if (notes.some(({ op }) => op === 'unreadable')) moves.arriving++
-    if (changes.length > 0) workspace.addChanges(changes.map(asDoubted), settings)
+    const named = await namingHolders(feed, { store, workspace }, changes, now)
+    if (named.length > 0) workspace.addChanges(named.map(asDoubted), settings)
   }
   const asDoubted = ({ change: planned, remembered: before }: Planned): Planned => {
     const remembered = past.isNewMapping ? withRefusals(before) : before
@@ -207,7 +208,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   for (;;) {
     const { done, value } = await chunks.next()
     if (!done) {
-      take(value)
+      await take(value)
       continue
     }
     if (moves.arriving > 0) {

@@ -1,7 +1,7 @@
 /** Finds the listings of which a whole delivery says nothing, or too little. Their holds neither end nor are confirmed by it. */
 import { batches } from '../core/batches.ts'
 import type { FieldName } from '../core/listing.ts'
-import type { Action, Bookkeeping } from '../plan/change.ts'
+import type { Action, Bookkeeping, Planned } from '../plan/change.ts'
 import { facts } from '../plan/guard/facts.ts'
 import { hasPart } from '../plan/guard/guard.ts'
 import { factOf, nothingRemembered } from '../plan/guard/hold.ts'
@@ -94,6 +94,31 @@ export async function deletesBeside(
     }
   }
   return beside
+}
+
+/** These changes; those of listings whose delete another feed of the chatbot holds, so that this one has to wait, name that feed. */
+export async function namingHolders(
+  feed: Pick<Feed, 'name' | 'configured'>,
+  { store }: Tools,
+  changes: readonly Planned[],
+  now: number,
+): Promise<readonly Planned[]> {
+  const keys = changes.flatMap(({ change: { kind, cause, mlsNumber } }) =>
+    kind === 'hold' && cause === 'other-feed' ? mlsNumber : [],
+  )
+  if (keys.length === 0) return changes
+  const holders = new Map<string, string>()
+  for (const name of feed.configured) {
+    const held = name === feed.name ? [] : await store.holds.held(name, now, { keys })
+    for (const one of held)
+      if (one.part === 'delete' && one.decision?.is !== 'approved') holders.set(one.mlsNumber, name)
+  }
+  return changes.map((planned) => {
+    const holder = holders.get(planned.change.mlsNumber)
+    if (holder === undefined || planned.change.cause !== 'other-feed') return planned
+    const why = `also in ${holder}, a feed of this chatbot where the delete is held: what moved here goes on when that hold ends, or after listing-sync approve ${holder}`
+    return { ...planned, change: { ...planned.change, why } }
+  })
 }
 
 export interface Untold {

@@ -1,7 +1,7 @@
 /** What a feed may be told about absence, edits on the service and whose a listing is: grace, drift, mirror, order. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
-import { home, zillowFeed } from '../support/homes.ts'
+import { home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
@@ -242,6 +242,24 @@ describe('several feeds of a chatbot', () => {
     await world.run('sync', 'north')
     const report = await world.run('sync', 'south')
     expect(report.notes).toEqual([expect.stringContaining('1 listing is also in north, a feed of this chatbot')])
+  })
+
+  test('name the one where the delete of a listing is held that came to them', async () => {
+    const [stay, moved] = [homes(1, 10), homes(11, 20)]
+    world.configure({ north: {}, south: {} })
+    world.deliver(zillowFeed([...stay, ...moved]), 'north.xml')
+    world.deliver(zillowFeed(moved), 'south.xml')
+    await world.run('sync', 'north')
+    const note = async () => (await world.run('sync', 'south')).notes.map((one) => one.replace(/: IA.*/, ''))
+    expect(await note()).toEqual(['10 listings are also in north, a feed of this chatbot that has it'])
+    world.deliver(zillowFeed(stay), 'north.xml')
+    expect(await world.run('sync', 'north')).toMatchObject({ result: 'held', counts: { hold: 10 } })
+    expect(await note()).toEqual([
+      '10 listings are also in north, a feed of this chatbot where the delete is held: what moved here goes on when that hold ends, or after listing-sync approve north',
+    ])
+    await world.approve('north')
+    await world.run('sync', 'north')
+    expect(await world.run('sync', 'south')).toMatchObject({ counts: { create: 10 }, notes: [] })
   })
 
   test('with one SerialNumber at two services are two chatbots, which no store tells apart: each run says so, and check', async () => {
