@@ -49,7 +49,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   const isYoung = mine !== null && mine.bornAt !== null && settings.now - mine.bornAt < youth
   if (!isProven) {
     const why = `${stated === null ? 'absent from the feed' : said}, but ${proof.why}`
-    return hold({ mlsNumber: key, held: 'delete' }, proof.cause, why, { until: proof.until, home, isYoung })
+    return hold({ mlsNumber: key, held: 'delete' }, proof.cause, why, { isConflict: proof.isConflict, home, isYoung })
   }
   const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
   const absent = isOurs

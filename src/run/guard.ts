@@ -308,15 +308,15 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     const wasHeld = holds.some(({ isOfRule }) => isOfRule)
     const isSent = change.kind === 'create' || change.kind === 'update'
     if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
-    const isHeld = change.kind === 'hold' ? change.until === 'approval' : weighed.parts.length > 0
+    const isHeld = change.kind === 'hold' ? change.cause === 'guard' : weighed.parts.length > 0
     if (isHeld) held++
     if (isHeld && !wasHeld) fresh++
     if (isHeld && stays(change.mlsNumber)) beside++
     if (isHeld && change.kind !== 'hold') heldInPart++
     if (change.kind === 'update' && change.cause === 'mapping') mapped++
-    if (change.kind === 'hold' && change.until === 'change') conflicts++
+    if (change.kind === 'hold' && change.isConflict) conflicts++
     if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
-    else if (change.kind === 'hold' && !isHeld && change.until !== 'nothing') {
+    else if (change.kind === 'hold' && !isHeld && change.cause !== 'other-feed') {
       const isLeft = stays(change.mlsNumber)
       if (isLeft && !wasHeld && holds.some(({ part }) => part === 'delete')) stillNameless++
       else if (!isLeft || !wasHeld) others++

@@ -164,7 +164,7 @@ function* unclearIn(workspace: Tools['workspace']): Generator<Unclear> {
   for (const { change, remembered } of workspace.changes('hold')) {
     const { cause, mlsNumber, held } = change
     const waiting = held === 'create' || held === 'update' ? change.action : null
-    const isUnproven = cause === 'unproven' && change.until === 'time'
+    const isUnproven = cause === 'unproven' && !change.isConflict
     const isUnclear = waiting !== null || cause === 'twice-delivered' || cause === 'twice-shown' || isUnproven
     if (isUnclear && remembered.holds.length > 0)
       yield { mlsNumber, isGone: held === 'delete', isUnproven, waiting, remembered }

@@ -395,7 +395,7 @@ describe('a call was in flight', () => {
       new PlanWorld()
         .delivers(A)
         .remembers(A, { owned: false, content: null, flight: 'create', flightAt: now - day, missedAt: now - age })
-    const waiting = { kind: 'hold', cause: 'in-flight', until: 'answer' }
+    const waiting = { kind: 'hold', cause: 'in-flight', isConflict: false }
     expect((await missed(15 * minute).plan(incomplete)).changes).toMatchObject([waiting])
     const due = { kind: 'create', lookUp: true, unsettled: false }
     expect((await missed(15 * minute + 1).plan(incomplete)).changes).toMatchObject([due])

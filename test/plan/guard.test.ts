@@ -390,7 +390,7 @@ describe('what is held of a change', () => {
     expect(besideHeld({ renumbered: 30 }).change).toMatchObject({ kind: 'hold', cause: 'guard' })
     // The guard does not hold it, and what was let go of it stays so.
     expect(besideHeld({})).toMatchObject({
-      change: { kind: 'hold', cause: 'other-number', until: 'time' },
+      change: { kind: 'hold', cause: 'other-number', isConflict: false },
       weighed: { parts: [], released: ['create'] },
       letGo: [],
     })
