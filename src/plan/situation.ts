@@ -207,9 +207,9 @@ export function isUnderWay(row: SnapshotRow | null, settings: PlanSettings): boo
 export const isSuspect = ({ suspectUntil }: SnapshotRow, { remoteStartedAt }: PlanSettings): boolean =>
   suspectUntil !== null && remoteStartedAt < suspectUntil
 
-/** A listing that was put right so often in a row, and undone each time, is held and tried again after so many milliseconds. */
-export const convergeWithin = 3
-export const tryAgainAfter = 7 * 86_400_000
+/** Whether what was done so often in a row was undone each time. A week after the last time whatever undid it may have stopped. */
+export const isInVain = (times: number, last: number | null, now: number): boolean =>
+  times >= 3 && (last === null || now - last < 7 * 86_400_000)
 
 /** Milliseconds after which a refused listing is sent again. */
 const sentAgainAfter = 86_400_000
