@@ -44,7 +44,7 @@ function staysAsItIs({ id, key, settledSince }: RowInBrief, inputs: PlanInputs, 
 function leavesAll({ one, changes }: Decision): boolean {
   // Such holds (delivered twice, or another feed's) follow from the feeds alone.
   const areOfFeeds = changes.every((change) => change.kind === 'hold' && change.held === null)
-  return areOfFeeds && one.notes.every(({ op }) => op !== 'baseline' && op !== 'forget-flight')
+  return areOfFeeds && one.notes.every(({ op }) => op !== 'baseline')
 }
 
 /** Stands in for the list where an MLSNumber was not looked up: no more is known of it than under an incomplete list. */

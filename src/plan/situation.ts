@@ -183,8 +183,7 @@ function isOurs({ key, row, mine, shown, settings }: Case): boolean {
   if (row === null && isSentinel(key)) return false
   if (ownership === 'mirror' && shown.length > 0) return true
   // Another feed's row may be out of date (a store put back, a run that died): a list from `settle` after its last write knows better.
-  const listKnowsBetter = row === null || (row.flight === null && remoteStartedAt >= row.sentAt + settle)
-  if (row !== null && row.owned && mine === null && !listKnowsBetter) return false
+  if (row?.owned && mine === null && (row.flight !== null || remoteStartedAt < row.sentAt + settle)) return false
   if (ownership !== 'snapshot' && shown.some(({ owner }) => owner === feed)) return true
   // The mark counts for more than the row: another feed took the listing over, and this store was not told.
   if (ownership !== 'snapshot' && shown.some(({ owner }) => owner !== null)) return false
