@@ -596,7 +596,7 @@ test('a walk that is left early closes what it reads from the store', async () =
     seen: () => false,
     shownAsBefore: () => false,
   }
-  for await (const { situations: chunk } of situations(sides, { feed: 'north', lookUps: null })) {
+  for await (const chunk of situations(sides, { feed: 'north', lookUps: null })) {
     expect(chunk.length).toBeGreaterThan(100)
     break
   }
