@@ -65,7 +65,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   const undone = undoneTimes(one)
   if (undone !== null) {
     const why = `not converging: ${deleted.why}, and deleted ${undone} times, but the service goes on showing it: delete it on the chatbot; it is deleted again a week after the last time`
-    return hold(deleted, 'not-converging', why, { isYoung })
+    return hold(deleted, 'not-converging', why)
   }
   const waiting = stated === null ? inGrace(one) : null
   return waiting === null

@@ -26,7 +26,7 @@ interface HeldBy {
 export interface Verdict {
   readonly change: Change
   readonly weighed: Weighed
-  /** What holds the action or a part of it; none: this run ends no hold. */
+  /** What holds it or a part of it, but for earlier holds that have no time to tell, as a person is asked or this run ends none. */
   readonly heldBy: readonly HeldBy[]
   /** What was held of it and goes now without an approval. */
   readonly letGo: readonly Exclude<Standing, { is: 'new' }>[]
