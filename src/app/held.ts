@@ -6,18 +6,12 @@ import { minuteIn } from '../core/zone.ts'
 import { askingRules, isPartOf } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
 import { endInWords } from '../run/hold-sentences.ts'
+import type { Approvable } from '../run/told.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Finding, Held, RunsReader } from '../store/store.ts'
 
-/** A hold that a person can approve. */
-export type Approvable = Held & { part: NonNullable<Held['part']> }
-
-export const isApprovable = (held: Held): held is Approvable => held.part !== null
-
-/** Whether a rule of the guard holds it, and nobody has approved it. */
-export function isWaiting(held: Held): held is Approvable {
-  return held.part !== null && held.rules.length > 0 && held.decision?.is !== 'approved'
-}
+export { isApprovable, isWaiting } from '../run/told.ts'
+export type { Approvable } from '../run/told.ts'
 
 /** Holds by listing, in the order of each listing's first: people count listings, not the facts held of them. */
 export function byListing<One extends Held>(held: readonly One[]): [One, ...One[]][] {

@@ -7,7 +7,7 @@ import type { HomeHash } from '../core/home-hash.ts'
 import type { DeliveredRow } from './inputs.ts'
 import { AbsenceProof, tellsAbsence } from './proof.ts'
 import type { Gone } from './proof.ts'
-import { convergeWithin, isSuspect, isUnderWay, tryAgainAfter } from './situation.ts'
+import { isInVain, isSuspect, isUnderWay } from './situation.ts'
 import type { Case } from './situation.ts'
 
 /** How long a listing is young after its create, in milliseconds. Many young ones that leave hint at an older delivery. */
@@ -49,7 +49,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   const isYoung = mine !== null && mine.bornAt !== null && settings.now - mine.bornAt < youth
   if (!isProven) {
     const why = `${stated === null ? 'absent from the feed' : said}, but ${proof.why}`
-    return hold({ mlsNumber: key, held: 'delete' }, proof.cause, why, { until: proof.until, home, isYoung })
+    return hold({ mlsNumber: key, held: 'delete' }, proof.cause, why, { isConflict: proof.isConflict, home, isYoung })
   }
   const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
   const absent = isOurs
@@ -65,7 +65,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   const undone = undoneTimes(one)
   if (undone !== null) {
     const why = `not converging: ${deleted.why}, and deleted ${undone} times, but the service goes on showing it: delete it on the chatbot; it is deleted again a week after the last time`
-    return hold(deleted, 'not-converging', why, { isYoung })
+    return hold(deleted, 'not-converging', why)
   }
   const waiting = stated === null ? inGrace(one) : null
   return waiting === null
@@ -91,7 +91,7 @@ function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: 
 
 /** How often it was deleted, if that was often and in vain, and not long ago; null: it is to be deleted. */
 function undoneTimes({ mine, history: { leftAt, deletes = 0 }, settings }: Case): number | null {
-  if (leftAt === null || deletes < convergeWithin || settings.now - leftAt >= tryAgainAfter) return null
+  if (leftAt === null || !isInVain(deletes, leftAt, settings.now)) return null
   // It may have been made again since, and a list that lags may still show it.
   const isLeft = mine === null || (mine.flight === 'delete' && !mine.owned)
   return isLeft && settings.remoteStartedAt >= leftAt + settings.settle ? deletes : null

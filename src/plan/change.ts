@@ -113,37 +113,18 @@ export class ForgetAbsent extends ByAbsence<Pick<Deletes, 'why'>> {
 
 export type Action = Create | Update | Adopt | DeleteAbsent | ForgetAbsent | ForgetTaken
 
-/**
- * What ends a hold. `approval`: the guard or a person lets go. `answer`: the service tells what became of a call. `time`.
- * `change`: the feed, the service or the configuration has to change. `nothing`: all is well, another feed has the listing.
- */
-export type Until = 'approval' | 'answer' | 'time' | 'change' | 'nothing'
-
-/** What ends a hold of each cause, unless the hold says otherwise. */
-const untilOf = {
-  guard: 'approval',
-  grace: 'time',
-  unproven: 'change',
-  'other-number': 'time',
-  unreadable: 'change',
-  'in-flight': 'answer',
-  'lost-store': 'time',
-  'refused-before': 'time',
-  'twice-delivered': 'change',
-  'twice-shown': 'change',
-  'other-feed': 'nothing',
-  rival: 'change',
-  'not-converging': 'change',
-  drifted: 'change',
-} as const satisfies Record<string, Until>
-export type HoldCause = keyof typeof untilOf
+/** Holds of these causes somebody has to end, unless the hold says otherwise: feed, service or configuration have to change. */
+const todo = ['unproven', 'unreadable', 'twice-delivered', 'twice-shown', 'rival', 'not-converging', 'drifted'] as const
+type Waits = 'guard' | 'grace' | 'other-number' | 'in-flight' | 'lost-store' | 'refused-before' | 'other-feed'
+export type HoldCause = Waits | (typeof todo)[number]
 
 export interface Hold extends Base<'hold', HoldCause> {
   /** What is held; null: it can't be told, or its proof is missing. */
   readonly action: Action | null
   /** What would be done, also if `action` is null; null: it can't be told, as of a record that can't be read. */
   readonly held: ActionKind | null
-  readonly until: Until
+  /** Somebody has to act. Else the guard or an approval lets go, time or an answer of the service ends it, or nothing has to. */
+  readonly isConflict: boolean
   /** The home of a delete without an `action`, or of a new listing that is delivered more than once. The guard pairs homes by it. */
   readonly home?: HomeHash
   /** Of a delete: it was created in the last 45 days. */
@@ -163,10 +144,11 @@ export function hold(
   of: Action | { kind?: undefined; mlsNumber: string; held?: ActionKind | null },
   cause: HoldCause,
   why: string,
-  { until = untilOf[cause], ...also }: Partial<Pick<Hold, 'until' | 'home' | 'isYoung'>> = {},
+  also: Partial<Pick<Hold, 'isConflict' | 'home' | 'isYoung'>> = {},
 ): Hold {
   const [action, held] = of.kind === undefined ? [null, of.held ?? null] : [of, of.kind]
-  return { kind: 'hold', cause, mlsNumber: of.mlsNumber, why, action, held, until, ...also }
+  const isConflict = (todo as readonly HoldCause[]).includes(cause)
+  return { kind: 'hold', cause, mlsNumber: of.mlsNumber, why, action, held, isConflict, ...also }
 }
 
 /** Whether a change undoes what somebody did on the service. */

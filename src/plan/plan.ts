@@ -12,10 +12,16 @@ import type { Situation } from './situation.ts'
 /** Walks delivery, snapshot and list together, once; yields what would make the service right, returns what it counted. Pure. */
 export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()
-  const isLeft = (row: RowInBrief): boolean => staysAsItIs(row, inputs, settings)
-  for await (const { situations: chunk, left } of situations(inputs, settings, isLeft)) {
+  let left = 0
+  const isLeft = (row: RowInBrief): boolean => {
+    const stays = staysAsItIs(row, inputs, settings)
+    if (stays) left++
+    return stays
+  }
+  for await (const chunk of situations(inputs, settings, isLeft)) {
     facts.ours += left
     const steps: Steps = { asks: [], changes: [], notes: [], unchanged: left }
+    left = 0
     for (const decision of await decideAll(chunk, inputs, settings)) {
       const { one, changes } = decision
       const { ask } = one
@@ -44,7 +50,7 @@ function staysAsItIs({ id, key, settledSince }: RowInBrief, inputs: PlanInputs, 
 function leavesAll({ one, changes }: Decision): boolean {
   // Such holds (delivered twice, or another feed's) follow from the feeds alone.
   const areOfFeeds = changes.every((change) => change.kind === 'hold' && change.held === null)
-  return areOfFeeds && one.notes.every(({ op }) => op !== 'baseline' && op !== 'forget-flight')
+  return areOfFeeds && one.notes.every(({ op }) => op !== 'baseline')
 }
 
 /** Stands in for the list where an MLSNumber was not looked up: no more is known of it than under an incomplete list. */

@@ -12,7 +12,7 @@ import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
 import { contentOf } from './guard/hold.ts'
-import { convergeWithin, isSuspect, isUnderWay, refusedBefore, tryAgainAfter } from './situation.ts'
+import { isInVain, isSuspect, isUnderWay, refusedBefore } from './situation.ts'
 import type { Case, WantedListing } from './situation.ts'
 
 interface Wanting extends Case {
@@ -298,9 +298,7 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
   const refused = refusedBefore(row, wanted.content, settings)
   if (refused !== null && (isCreate || change.kind === 'update')) return hold(change, 'refused-before', refused)
   const { undone = 0, putRightAt = null } = mine ?? {}
-  if (change.kind === 'hold' || !isPutRight(change) || undone < convergeWithin) return change
-  // Whatever undid it may have stopped meanwhile.
-  if (putRightAt !== null && now - putRightAt >= tryAgainAfter) return change
+  if (change.kind === 'hold' || !isPutRight(change) || !isInVain(undone, putRightAt, now)) return change
   const remedy = 'find what undoes it on the chatbot and stop it; it is put right again a week after the last time'
   const why = `not converging: ${change.why}, though put right ${undone} times running: ${remedy}`
   return hold(change, 'not-converging', why)

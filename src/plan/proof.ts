@@ -61,8 +61,8 @@ interface NoProof {
   readonly cause: 'unproven' | 'unreadable'
   /** What is missing for a proof, as a clause. */
   readonly why: string
-  /** Set if a later run may prove it by itself; else somebody has to act. */
-  readonly until?: 'time' | undefined
+  /** Somebody has to act; else a later run may prove it by itself. */
+  readonly isConflict: boolean
 }
 
 /** Whether absences from a delivery are worth noting: it is complete, or the next one may end like it and prove them. */
@@ -89,7 +89,7 @@ export class AbsenceProof {
   }
 
   static of(sides: Sides, gone: Gone): AbsenceProof | NoProof {
-    if (!sides.deletes) return none('a backfill deletes nothing: the next sync decides', 'time')
+    if (!sides.deletes) return none('a backfill deletes nothing: the next sync decides', false)
     // An incomplete list proves no absence. If the feed itself says that it is gone, it is enough that the list shows it.
     if (!sides.remote.complete && !(gone.isStated && gone.isShown))
       return none(`the service's list is incomplete: ${sides.remote.reasons[0]}`)
@@ -101,7 +101,7 @@ export class AbsenceProof {
   }
 }
 
-const none = (why: string, until?: 'time'): NoProof => ({ cause: 'unproven', why, until })
+const none = (why: string, isConflict = true): NoProof => ({ cause: 'unproven', why, isConflict })
 
 /** What is missing for a proof that the feed lacks a listing; null: nothing is. */
 function lackingToAbsence({ now, delivery, mode, agrees, keyless }: Sides, gone: Gone): NoProof | null {
@@ -111,10 +111,10 @@ function lackingToAbsence({ now, delivery, mode, agrees, keyless }: Sides, gone:
   if (mode === 'kept') return none('only a walk over all keys of the source tells what is gone, and this run made none')
   if (!delivery.complete) return none(`the delivery is incomplete: ${delivery.reasons[0]}`)
   if (agrees !== null && absence === null)
-    return none("only from one delivery, whose end can't be proven: it goes when the next one says the same", 'time')
+    return none("only from one delivery, whose end can't be proven: it goes when the next one says the same", false)
   const isApproved = holds.some(({ part, decision }) => part === 'delete' && decision === 'approved')
   if (!isApproved && keyless.some((record) => mayBe(record, gone, now)))
-    return { cause: 'unreadable', why: 'a record came without a readable MLSNumber, and may be it' }
+    return { ...none('a record came without a readable MLSNumber, and may be it'), cause: 'unreadable' }
   return null
 }
 

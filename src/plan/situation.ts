@@ -53,12 +53,6 @@ const chunkSize = 250
 type Looked = Pick<PlanSettings, 'feed' | 'lookUps'>
 type Walked = Omit<PlanInputs, 'recall'>
 
-export interface Chunk {
-  situations: Situation[]
-  /** How many rows were passed over, as `isLeft` said. */
-  left: number
-}
-
 /**
  * Walks the sorted sides together, once, and yields chunks of MLSNumbers. Only a full page or chunk makes it wait. `isLeft` is
  * asked about rows whose MLSNumber no other side has: if it says yes, the row is passed over unread.
@@ -67,12 +61,12 @@ export async function* situations(
   inputs: Walked,
   settings: Looked,
   isLeft: (row: RowInBrief) => boolean = () => false,
-): AsyncGenerator<Chunk> {
+): AsyncGenerator<Situation[]> {
   const [delivered, shown] = [new Side([inputs.delivered]), new Side([inputs.shown])]
   const [snapshot, histories] = [new Side(inputs.snapshot), new Side(inputs.history)]
   const others = [delivered, shown, histories]
   const sides = [snapshot, ...others]
-  let chunk: Chunk = { situations: [], left: 0 }
+  let chunk: Situation[] = []
   let withRow: string[] = []
   try {
     for (;;) {
@@ -82,18 +76,14 @@ export async function* situations(
         if (side.next !== null && (key === null || compareKeys(side.next.key, key) < 0)) key = side.next.key
       }
       if (key === null) break
-      const row = snapshot.next?.key === key ? snapshot.next : null
-      if (row !== null) snapshot.pass()
-      if (row !== null && others.every(({ next }) => next?.key !== key) && isLeft(row)) {
-        chunk.left++
-        continue
-      }
+      const [row = null] = snapshot.take(key)
+      if (row !== null && others.every(({ next }) => next?.key !== key) && isLeft(row)) continue
       const [history = nothingRemembered] = histories.take(key)
       const sidesOf = { delivered: delivered.take(key), shown: shown.take(key), history, ask: null }
       if (row !== null) withRow.push(key)
-      if (chunk.situations.push({ key, row: null, seen: false, ...sidesOf }) < chunkSize) continue
+      if (chunk.push({ key, row: null, seen: false, ...sidesOf }) < chunkSize) continue
       yield await withRows(chunk, withRow, inputs, settings)
-      chunk = { situations: [], left: 0 }
+      chunk = []
       withRow = []
     }
     yield await withRows(chunk, withRow, inputs, settings)
@@ -103,9 +93,9 @@ export async function* situations(
 }
 
 /** The rows of a chunk are read in one go. */
-async function withRows(chunk: Chunk, keys: string[], inputs: Walked, settings: Looked): Promise<Chunk> {
+async function withRows(chunk: Situation[], keys: string[], inputs: Walked, settings: Looked): Promise<Situation[]> {
   const rows = keys.length > 0 ? await inputs.rows(keys) : null
-  for (const situation of chunk.situations) {
+  for (const situation of chunk) {
     const row = (situation.row = rows?.get(situation.key) ?? null)
     if (row?.owned === true && row.feed === settings.feed) {
       situation.seen = inputs.seen(row.id)
@@ -155,12 +145,8 @@ class Side<Row extends { key: string }> {
 
   take(key: string): Row[] {
     const group: Row[] = []
-    for (; this.next?.key === key; this.pass()) group.push(this.next)
+    for (; this.next?.key === key; this.next = this.#following()) group.push(this.next)
     return group
-  }
-
-  pass(): void {
-    this.next = this.#following()
   }
 
   #following(): Row | undefined {
@@ -183,8 +169,7 @@ function isOurs({ key, row, mine, shown, settings }: Case): boolean {
   if (row === null && isSentinel(key)) return false
   if (ownership === 'mirror' && shown.length > 0) return true
   // Another feed's row may be out of date (a store put back, a run that died): a list from `settle` after its last write knows better.
-  const listKnowsBetter = row === null || (row.flight === null && remoteStartedAt >= row.sentAt + settle)
-  if (row !== null && row.owned && mine === null && !listKnowsBetter) return false
+  if (row?.owned && mine === null && (row.flight !== null || remoteStartedAt < row.sentAt + settle)) return false
   if (ownership !== 'snapshot' && shown.some(({ owner }) => owner === feed)) return true
   // The mark counts for more than the row: another feed took the listing over, and this store was not told.
   if (ownership !== 'snapshot' && shown.some(({ owner }) => owner !== null)) return false
@@ -207,9 +192,9 @@ export function isUnderWay(row: SnapshotRow | null, settings: PlanSettings): boo
 export const isSuspect = ({ suspectUntil }: SnapshotRow, { remoteStartedAt }: PlanSettings): boolean =>
   suspectUntil !== null && remoteStartedAt < suspectUntil
 
-/** A listing that was put right so often in a row, and undone each time, is held and tried again after so many milliseconds. */
-export const convergeWithin = 3
-export const tryAgainAfter = 7 * 86_400_000
+/** Whether what was done so often in a row was undone each time. A week after the last time whatever undid it may have stopped. */
+export const isInVain = (times: number, last: number | null, now: number): boolean =>
+  times >= 3 && (last === null || now - last < 7 * 86_400_000)
 
 /** Milliseconds after which a refused listing is sent again. */
 const sentAgainAfter = 86_400_000

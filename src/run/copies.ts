@@ -59,7 +59,7 @@ export async function findDuplicates(feed: Feed, readers: Readers): Promise<Dupl
   }
   const found: Duplicate[] = []
   let ours = 0
-  for await (const { situations: chunk } of situations(sides, { feed: feed.name, lookUps: null })) {
+  for await (const chunk of situations(sides, { feed: feed.name, lookUps: null })) {
     for (const situation of chunk) {
       if (situation.shown.length === 0 || !isOurs(situation, feed)) continue
       ours++

@@ -229,33 +229,27 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
     /** Some of it was not held before. */
     hasNew: false,
   })
-  const held = new Map(found.map((trip) => [trip, noHolding()]))
+  /** By accident, or by part where it is held until its time has come, though no rule asks for it any more. */
+  const held = new Map<Trip | HeldPart, ReturnType<typeof noHolding>>(found.map((trip) => [trip, noHolding()]))
   /** Held without a rule: as it was refused, or as this run ends no hold. */
   const [refused, kept] = [noneHeld(), noneHeld()]
-  /** Held until its time has come, though no rule asks for it any more. */
-  const waiting = new Map<HeldPart, ReturnType<typeof noHolding>>()
   const letGo = new Map<Ends, { counts: Held; since: number }>()
-  const addClock = (holding: ReturnType<typeof noHolding>, clock: number): void => {
-    holding.clock = Math.min(holding.clock ?? clock, clock)
-    holding.last = Math.max(holding.last, clock)
-  }
-  const count = (kind: ActionKind, { change, weighed, heldBy, waiting: untilTime, staysRefused }: Verdict): void => {
-    for (const { trip, clock, isRefused, isNew } of heldBy) {
-      const holding = held.get(trip)!
+  const count = (kind: ActionKind, { change, weighed, heldBy }: Verdict): void => {
+    for (const { trip, part, clock, isRefused, isNew } of heldBy) {
+      if (trip === null && isRefused) continue
+      const holding = held.get(trip ?? part) ?? noHolding()
+      held.set(trip ?? part, holding)
       holding.hasNew ||= isNew
       // A create that goes on without a fact counts like an update without it.
-      holding.counts[trip.fact === undefined || change.kind === 'hold' ? kind : 'update']++
+      holding.counts[trip?.fact === undefined || change.kind === 'hold' ? kind : 'update']++
       if (isRefused) holding.refused++
       else if (clock === null) holding.asking++
-      else addClock(holding, clock)
+      else {
+        holding.clock = Math.min(holding.clock ?? clock, clock)
+        holding.last = Math.max(holding.last, clock)
+      }
     }
-    for (const { part, clock } of untilTime) {
-      const holding = waiting.get(part) ?? noHolding()
-      waiting.set(part, holding)
-      holding.counts[kind]++
-      addClock(holding, clock!)
-    }
-    if (!policy.endsNone && staysRefused) refused[kind]++
+    if (heldBy.some(({ trip, isRefused }) => trip === null && isRefused)) refused[kind]++
     if (policy.endsNone && heldBy.length === 0 && weighed.parts.length > 0) kept[kind]++
   }
   const counted = (action: Action, verdict: Verdict): Verdict => {
@@ -282,9 +276,11 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
     const verdict = judge(action, beside, found, policy)
     return verdict && counted(action, verdict)
   })
-  const tripped = [...held].filter(([, { counts }]) => total(counts) > 0)
-  const waits = Array.from(waiting, ([part, holding]) => [waitOf(part, total(holding.counts)), holding] as const)
-  return { holding: new Map([...tripped, ...waits]), refused, kept, letGo }
+  const holding = [...held].flatMap(([of, one]): [Trip, typeof one][] => {
+    const listings = total(one.counts)
+    return listings === 0 ? [] : [[typeof of === 'string' ? waitOf(of, listings) : of, one]]
+  })
+  return { holding: new Map(holding), refused, kept, letGo }
 }
 
 /** MLSNumbers of which an accident holds something. */
@@ -320,15 +316,15 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
     // An Update that finds nothing, and another look-up.
     if (change.kind === 'create' && change.cause === 'gone-from-service') lookUps += 2
-    const isHeld = change.kind === 'hold' ? change.until === 'approval' : weighed.parts.length > 0
+    const isHeld = change.kind === 'hold' ? change.cause === 'guard' : weighed.parts.length > 0
     if (isHeld) held++
     if (isHeld && !wasHeld) fresh++
     if (isHeld && stays(change.mlsNumber)) beside++
     if (isHeld && change.kind !== 'hold') heldInPart++
     if (change.kind === 'update' && change.cause === 'mapping') mapped++
-    if (change.kind === 'hold' && change.until === 'change') conflicts++
+    if (change.kind === 'hold' && change.isConflict) conflicts++
     if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
-    else if (change.kind === 'hold' && !isHeld && change.until !== 'nothing') {
+    else if (change.kind === 'hold' && !isHeld && change.cause !== 'other-feed') {
       const isLeft = stays(change.mlsNumber)
       if (isLeft && !wasHeld && holds.some(({ part }) => part === 'delete')) stillNameless++
       else if (!isLeft || !wasHeld) others++

@@ -17,9 +17,14 @@ const batchSize = 1000
 
 type Tools = Pick<Readers, 'store' | 'workspace'>
 
+/** A hold that a person can approve. */
+export type Approvable = Held & { readonly part: NonNullable<Held['part']> }
+
+export const isApprovable = (held: Held): held is Approvable => held.part !== null
+
 /** Whether a rule of the guard holds it, and no approval covers it. */
-export const isWaiting = ({ rules, decision }: Pick<Held, 'rules' | 'decision'>): boolean =>
-  rules.length > 0 && decision?.is !== 'approved'
+export const isWaiting = (held: Held): held is Approvable =>
+  isApprovable(held) && held.rules.length > 0 && held.decision?.is !== 'approved'
 
 /** Whether it is a delete that waits for a record without MLSNumber, and nobody has approved it. */
 const isNameless = ({ part, rules, decision }: Held): boolean =>
@@ -127,7 +132,7 @@ export interface Untold {
   /** Holds of listings that are delivered, but of which too little is told to end the holds. */
   readonly unclear: readonly Held[]
   /** The same by listing, with all holds of listings whose create or update waits for another reason than the guard. */
-  readonly standing: readonly (readonly HeldPart[])[]
+  readonly standing: readonly (readonly Approvable[])[]
   /** How many deletes wait for a record without MLSNumber and are not told of: they go on waiting. */
   readonly nameless: number
   /** Of how many listings something is held by a rule and not told of: it stays held. */
@@ -156,14 +161,14 @@ export async function untoldOf(
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
-  const isLacking = ({ part }: HeldPart): boolean => {
+  const isLacking = ({ part }: Approvable): boolean => {
     const fact = factOf(part)
     if (fact === null) return part === 'update' && lacking.length > 0
     return facts[fact].fields.some((field) => lacking.includes(field))
   }
-  const needsPlan = (one: HeldPart): boolean =>
+  const needsPlan = (one: Approvable): boolean =>
     told.has(one.mlsNumber) && (isLacking(one) || (older !== null && one.decision?.is === 'refused'))
-  const unplanned = Map.groupBy(held.filter(isOfPart).filter(needsPlan), ({ mlsNumber }) => mlsNumber)
+  const unplanned = Map.groupBy(held.filter(isApprovable).filter(needsPlan), ({ mlsNumber }) => mlsNumber)
   if (unplanned.size > 0)
     for (const { change } of tools.workspace.changes()) {
       const parts = unplanned.get(change.mlsNumber) ?? []
@@ -187,11 +192,8 @@ export async function untoldOf(
   }
 }
 
-type HeldPart = Held & { readonly part: NonNullable<Held['part']> }
-const isOfPart = (held: Held): held is HeldPart => held.part !== null
-
 /** Whether the action would still do what is held as this part. */
-export function isStill(action: Action, part: HeldPart['part']): boolean {
+export function isStill(action: Action, part: Approvable['part']): boolean {
   const fact = factOf(part)
   return fact !== null && 'broken' in action ? action.broken.includes(fact) : hasPart(action, part)
 }
@@ -218,7 +220,7 @@ function* unclearIn(workspace: Tools['workspace']): Generator<Unclear> {
   for (const { change, remembered } of workspace.changes('hold')) {
     const { cause, mlsNumber, held } = change
     const waiting = held === 'create' || held === 'update' ? change.action : null
-    const isUnproven = cause === 'unproven' && change.until === 'time'
+    const isUnproven = cause === 'unproven' && !change.isConflict
     const isUnclear = waiting !== null || cause === 'twice-delivered' || cause === 'twice-shown' || isUnproven
     if (isUnclear && remembered.holds.length > 0)
       yield { mlsNumber, isGone: held === 'delete', isUnproven, waiting, remembered }
@@ -226,7 +228,7 @@ function* unclearIn(workspace: Tools['workspace']): Generator<Unclear> {
 }
 
 async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Policy) {
-  const [unclear, standing]: [Held[], HeldPart[][]] = [[], []]
+  const [unclear, standing]: [Held[], Approvable[][]] = [[], []]
   if ((await store.holds.count(name)) === 0) return { unclear, standing }
   const known = new Set<string>()
   for (const some of batches(unclearIn(workspace), () => batchSize)) {
@@ -238,13 +240,13 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
       known.add(mlsNumber)
       // Of records that differ, one may say that it is gone.
       const mayBeGone = isGone || workspace.deliveredAs(mlsNumber).some(({ kind }) => kind !== 'listing')
-      const isMeant = (held: HeldPart): boolean =>
+      const isMeant = (held: Approvable): boolean =>
         (isLeaving(held) ? mayBeGone : !isGone) && (waiting === null || hasPart(waiting, held.part))
-      const parts = heldOf.get(mlsNumber)!.filter(isOfPart).filter(isMeant)
+      const parts = heldOf.get(mlsNumber)!.filter(isApprovable).filter(isMeant)
       // The plan counts it as leaving already.
       if (!isUnproven) standing.push(parts)
       // The guard does not hold what waits. But once it does again, a person's decision still counts, and the clock has gone on.
-      const isSame = ({ part }: HeldPart): boolean =>
+      const isSame = ({ part }: Approvable): boolean =>
         waiting !== null && standingOf(remembered, waiting, part, policy).record !== null
       unclear.push(...parts.filter((held) => waiting === null || held.decision !== null || isSame(held)))
     }

@@ -395,7 +395,7 @@ describe('a call was in flight', () => {
       new PlanWorld()
         .delivers(A)
         .remembers(A, { owned: false, content: null, flight: 'create', flightAt: now - day, missedAt: now - age })
-    const waiting = { kind: 'hold', cause: 'in-flight', until: 'answer' }
+    const waiting = { kind: 'hold', cause: 'in-flight', isConflict: false }
     expect((await missed(15 * minute).plan(incomplete)).changes).toMatchObject([waiting])
     const due = { kind: 'create', lookUp: true, unsettled: false }
     expect((await missed(15 * minute + 1).plan(incomplete)).changes).toMatchObject([due])
@@ -596,7 +596,7 @@ test('a walk that is left early closes what it reads from the store', async () =
     seen: () => false,
     shownAsBefore: () => false,
   }
-  for await (const { situations: chunk } of situations(sides, { feed: 'north', lookUps: null })) {
+  for await (const chunk of situations(sides, { feed: 'north', lookUps: null })) {
     expect(chunk.length).toBeGreaterThan(100)
     break
   }

@@ -390,7 +390,7 @@ describe('what is held of a change', () => {
     expect(besideHeld({ renumbered: 30 }).change).toMatchObject({ kind: 'hold', cause: 'guard' })
     // The guard does not hold it, and what was let go of it stays so.
     expect(besideHeld({})).toMatchObject({
-      change: { kind: 'hold', cause: 'other-number', until: 'time' },
+      change: { kind: 'hold', cause: 'other-number', isConflict: false },
       weighed: { parts: [], released: ['create'] },
       letGo: [],
     })
@@ -411,7 +411,7 @@ describe('what is held of a change', () => {
     const refused = held({ part: 'update price', content: 'update price', decision: 'refused' })
     const both = [...trips(changing('price', 20)), ...trips(changing('size', 20))]
     const by = judge(update, { ...beside, remembered: refused }, both, policy)!.heldBy
-    expect(by.map(({ trip, clock, isRefused }) => [trip.fact, clock, isRefused])).toEqual([
+    expect(by.map(({ trip, clock, isRefused }) => [trip?.fact, clock, isRefused])).toEqual([
       ['price', null, true],
       ['size', now, false],
     ])

@@ -4,15 +4,17 @@ import { countsOf, hold } from '../change.ts'
 import type { Action, Change } from '../change.ts'
 import { fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { askingRules, factOf } from './hold.ts'
-import type { HeldPart, HoldRecord, Pair, PartHeld, Remembered, RuleName, Weighed } from './hold.ts'
+import { factOf } from './hold.ts'
+import type { HeldPart, Pair, PartHeld, Remembered, RuleName, Weighed } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, partOf, standingOf } from './scales.ts'
 import type { Policy, Standing } from './scales.ts'
 
 /** An accident that holds an action, or one part of it. */
 interface HeldBy {
-  readonly trip: Trip
+  /** null: no rule asks for it any more. It was refused, or waits for its time all the same. */
+  readonly trip: Trip | null
+  readonly part: HeldPart
   /** When the clock of that part began, in milliseconds; null: it has none. */
   readonly clock: number | null
   readonly isRefused: boolean
@@ -24,12 +26,8 @@ interface HeldBy {
 export interface Verdict {
   readonly change: Change
   readonly weighed: Weighed
-  /** The accidents that hold the action or a part of it. */
+  /** What holds it or a part of it, but for earlier holds that have no time to tell, as a person is asked or this run ends none. */
   readonly heldBy: readonly HeldBy[]
-  /** Holds of earlier runs that no rule asks for any more, and that wait for their time all the same. */
-  readonly waiting: readonly HoldRecord[]
-  /** A person refused a part of it that no rule holds now: it stays held all the same. */
-  readonly staysRefused: boolean
   /** What was held of it and goes now without an approval. */
   readonly letGo: readonly Exclude<Standing, { is: 'new' }>[]
 }
@@ -49,15 +47,16 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   const { remembered, pair, heldBeside, isRefusedBeside = false } = beside
   const { endsNone } = policy
   const standing = (part: HeldPart): Standing => standingOf(remembered, action, part, policy)
-  // A renumbered home with a fact beyond belief is held whole: the site keeps its old number, and with that the old fact.
-  const isWhole = (fact: FactKind): boolean =>
-    pair === 'renumbered' && action.kind === 'create' && action.broken.includes(fact)
-  // Its old number is held by the same rule: what is approved or confirmed of the one is so of the other.
-  const isOldNumber = (label: string): boolean =>
-    pair === 'renumbered' && action.kind === 'delete' && heldBeside?.includes(label) === true
+  // A renumbered home with a fact beyond belief is held whole: the site keeps its old number, and with that the old fact. Its old
+  // number is held by the same rule: what is approved or confirmed of the one is so of the other.
+  const isWhole = (fact: FactKind, label: string): boolean =>
+    pair === 'renumbered' &&
+    (action.kind === 'create'
+      ? action.broken.includes(fact)
+      : action.kind === 'delete' && heldBeside?.includes(label) === true)
   const about = trips.flatMap((trip) => {
     const { fact, ends, label } = trip
-    const part: HeldPart = fact === undefined || isWhole(fact) || isOldNumber(label) ? action.kind : `update ${fact}`
+    const part: HeldPart = fact === undefined || isWhole(fact, label) ? action.kind : `update ${fact}`
     const stands = standing(part)
     // A hold of an update goes on as one of the create, if the listing vanished from the service meanwhile.
     const isHeld = stands.record !== null || (action.kind === 'create' && standing('update').record !== null)
@@ -65,39 +64,38 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     const isHolding = trip.isToldOn !== true && (heldBeside !== null || !isLetGo(stands, ends, policy))
     return { trip, part, ...stands, isHolding }
   })
-  const isAsked = about.some(({ trip, isHolding }) => isHolding && askingRules.has(trip.name))
+  const isAsked = about.some(({ trip, isHolding }) => isHolding && trip.ends === 'never')
   const byRule = about.filter(({ is, isHolding }) => isHolding || (isAsked && is === 'confirmed'))
-  const before = remembered.holds.flatMap(({ part }) => (hasPart(action, part) ? { part, ...standing(part) } : []))
+  const isAsking =
+    isRefusedBeside ||
+    byRule.some(({ trip: { ends } }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
+  const held = new Set(byRule.map(({ part }) => part))
+  const before = remembered.holds.flatMap(({ part }) => {
+    const stands = standing(part)
+    return stands.is !== 'new' && hasPart(action, part) ? { trip: null, part, ...stands } : []
+  })
   // With the feed's clock it waits for that, or a person, even if no rule trips any more. Of a renumbered home both halves go.
   const isWaiting = ({ part, is, record }: (typeof before)[number]): boolean => {
     if (is !== 'waiting' || policy.healed.has(part)) return false
     const hasClock = record.clock !== null && record.ends !== 'listed again'
     return endsNone || (policy.confirm !== null && hasClock && (pair !== 'renumbered' || policy.confirm === Infinity))
   }
-  const held = new Set(byRule.map(({ part }) => part))
   const byNone = before.filter((one) => !held.has(one.part) && (one.is === 'refused' || isWaiting(one)))
-  const waiting = byNone.flatMap((one) => (one.is === 'waiting' ? one : []))
   for (const { part } of byNone) held.add(part)
-  const isAsking =
-    isRefusedBeside ||
-    byRule.some(({ trip: { ends } }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
-  const labels = new Set(byRule.map(({ trip }) => trip.label))
-  // While a person is asked, none of these has a time to tell.
-  const waitsForTime = endsNone || isAsking ? [] : waiting
-  if (waitsForTime.length > 0) labels.add(heldBefore)
-  if (endsNone && waiting.length > 0) labels.add('this run ends no hold')
-  if (byNone.length > waiting.length) labels.add('it was refused')
+  // While a person is asked, what waits has no time to tell.
+  const told = byNone.filter(({ is }) => is === 'refused' || endsNone || !isAsking)
+  const reasonOf = ({ is }: Standing): string =>
+    is === 'refused' ? 'it was refused' : endsNone ? 'this run ends no hold' : heldBefore
+  const labels = new Set([...byRule.map(({ trip }) => trip.label), ...told.map(reasonOf)])
   // A part that was let go stays held if it shares a field with one that is held.
   const fields = new Set([...held].flatMap((part) => fieldsOf(action, part) ?? []))
   const sharesField = (part: HeldPart): boolean =>
     part !== 'update' && fieldsOf(action, part)?.some((field) => fields.has(field)) === true
-  for (const { part } of before) if (sharesField(part)) held.add(part)
+  for (const { part } of remembered.holds) if (sharesField(part)) held.add(part)
   // A hold without a clock only asked a person. Once no rule asks, and something else of the action is held, it ends unreleased.
-  const released = before.flatMap((one) => {
-    if (one.is === 'new' || held.has(one.part)) return []
-    const isReleased = held.size === 0 || one.is === 'approved' || (one.is === 'confirmed' && one.record.clock !== null)
-    return isReleased ? one : []
-  })
+  const isReleased = ({ is, record }: (typeof before)[number]): boolean =>
+    held.size === 0 || is === 'approved' || (is === 'confirmed' && record.clock !== null)
+  const released = before.filter((one) => !held.has(one.part) && isReleased(one))
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered' && heldBeside === null) return null
   // What goes counts, unless a person approved it or the feed confirmed it. Another list is no word of the feed.
   const isCounted = (part: HeldPart): boolean =>
@@ -106,7 +104,7 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   const parts = Array.from(held, (part): PartHeld => {
     const noted = remembered.holds.find((one) => one.part === part)?.content
     const content = policy.contentOf(action, part, noted)
-    if (!endsNone && waiting.some((one) => one.part === part))
+    if (!endsNone && byNone.some((one) => one.part === part && one.is === 'waiting'))
       return { part, content, rules: [ruleOf(part)], ends: 'confirmed' }
     const by = byRule.filter((one) => one.part === part)
     const [first] = by
@@ -122,13 +120,11 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   return {
     change,
     weighed: { parts, counts, released: released.map(({ part }) => part) },
-    heldBy: byRule.map(({ trip, is, record }) => {
+    heldBy: [...byRule, ...(endsNone ? [] : told)].map(({ trip, part, is, record }) => {
       const isRefused = is === 'refused'
       const clock = isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now)
-      return { trip, clock, isRefused, isNew: record === null }
+      return { trip, part, clock, isRefused, isNew: record === null }
     }),
-    waiting: waitsForTime.map(({ record }) => record),
-    staysRefused: byNone.length > waiting.length,
     letGo: change.kind === 'hold' ? [] : released.filter(({ is }) => is !== 'approved'),
   }
 }

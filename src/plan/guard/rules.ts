@@ -3,7 +3,6 @@ import { many } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
 import type { Action } from '../change.ts'
 import type { PlanConfig } from '../settings.ts'
-import { askingRules } from './hold.ts'
 import type { Ends, Pair, RuleName, Tally } from './hold.ts'
 import { factKinds, facts } from './facts.ts'
 import type { FactKind } from './facts.ts'
@@ -309,7 +308,7 @@ export const rules: readonly Rule[] = [
 export function tripsOf(seen: Seen, limits: Limits, from: readonly Rule[] = rules): Trip[] {
   const foundIn = (what: Seen): Trip[] => from.flatMap((rule) => rule(what, limits) ?? [])
   const found = foundIn(seen)
-  if (!found.some(({ name }) => askingRules.has(name))) return found
+  if (!found.some(({ ends }) => ends === 'never')) return found
   const labels = new Set(found.map(({ label }) => label))
   const told = foundIn({ ...seen, counts: seen.outlook, leavingLater: 0 })
   return told.map((trip) => ({ ...trip, isToldOn: !labels.has(trip.label) }))

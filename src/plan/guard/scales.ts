@@ -106,8 +106,8 @@ export class Scales {
    * A delete that waits for the end of its grace, for another delivery, for the sync after a backfill or for a record without
    * MLSNumber. For `older`, `unrecognisable` and `arriving` its listing leaves; `leaving` need not hold others for what waits anyway.
    */
-  #addLeavingLater({ cause, until, isYoung }: Hold, { counted, absence }: Remembered): void {
-    const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && until === 'time')
+  #addLeavingLater({ cause, isConflict, isYoung }: Hold, { counted, absence }: Remembered): void {
+    const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && !isConflict)
     if (!isLater || counted.includes('delete')) return
     this.#own.delete++
     this.#sums.deletes++

@@ -98,8 +98,8 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what was only asked about stays beside what is held of it',
     test: 'test/runs/holds.slow.test.ts › as a whole that was asked about is held for its facts alone once these are too many, and nothing else is told',
     file: 'src/plan/guard/guard.ts',
-    from: "one.is === 'confirmed' && one.record.clock !== null)",
-    to: "one.is === 'confirmed')",
+    from: "(is === 'confirmed' && record.clock !== null)",
+    to: "(is === 'confirmed')",
   },
   {
     name: 'under other keys the feed lets go of what the list lacks',
