@@ -7,7 +7,7 @@ import { many } from '../core/text.ts'
 import { countsOf } from '../plan/change.ts'
 import type { Action, Create, Update } from '../plan/change.ts'
 import type { CallKind } from '../plan/inputs.ts'
-import { convergeWithin, refusedBefore } from '../plan/situation.ts'
+import { isInVain, refusedBefore } from '../plan/situation.ts'
 import { NotSent } from '../service/retry.ts'
 import type { Begun, Confirmation } from '../store/store.ts'
 import type { OfKind, Stored } from '../workspace/workspace.ts'
@@ -131,7 +131,7 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
     // Look-ups may lag, or lack what the list lacks. An Update does no harm, and tells whether it is there. If it said so time and
     // again, and no list of a week shows it, the service counts what it does not find.
     const isMissing = change.kind === 'create' && change.cause === 'gone-from-service'
-    if (isMissing && ((await rowOf(context, change.mlsNumber))?.undone ?? 0) < convergeWithin)
+    if (isMissing && !isInVain((await rowOf(context, change.mlsNumber))?.undone ?? 0, null, 0))
       return void (await updateOne(context, stored, []))
   }
   const sent = await outgoingOf(context, change)
