@@ -308,6 +308,7 @@ export class Checker implements Witness {
   /** The store is what it was then; what came since is in none. */
   storePutBack(memory: Memory): void {
     this.recall(memory)
+    this.#guard.storePutBack()
     this.#lost()
   }
 

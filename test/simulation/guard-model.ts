@@ -118,6 +118,8 @@ export class GuardModel {
   /** The last call of this run for an MLSNumber, and what it carried. */
   #calls = new Map<string, Pick<WriteCall, 'kind' | 'listing'>>()
   #run = 0
+  /** The store was put back, and no run has ended since. */
+  #isPutBack = false
   readonly #fail: (what: string) => void
 
   constructor(fail: (what: string) => void) {
@@ -134,6 +136,11 @@ export class GuardModel {
     this.#feeds.clear()
   }
 
+  /** Nobody knows what deliveries said since the backup, so what waits does so anew from the next run on. */
+  storePutBack(): void {
+    this.#isPutBack = true
+  }
+
   /** What a store can know of it. */
   memory(): Map<string, OfFeed> {
     return this.#feeds
@@ -147,6 +154,7 @@ export class GuardModel {
   begin(feed: string, delivery: Delivery, keys: Iterable<string>, now: number): void {
     this.#calls = new Map()
     this.#run++
+    if (this.#isPutBack) for (const one of this.#feeds.values()) waitsAnew(one, now)
     const of = this.#of(feed)
     of.before = new Map(of.sent)
     for (const [key, entry] of delivery.listings)
@@ -250,6 +258,7 @@ export class GuardModel {
 
   /** What every delivery says for long enough waits no more. */
   #judgeWaiting(of: OfFeed, { report, delivery, startedAt, believedAfter }: Judged, isWhole: boolean): void {
+    if (report.error === null) this.#isPutBack = false
     const waits = new Map<string, number>()
     for (const { rule, numbers, keys } of report.holds) {
       if (rule !== 'leaving' && !(rule === 'facts' && numbers['kind'] === 'price')) continue
