@@ -138,6 +138,12 @@ async function isLetGo({ name, plan: { limits } }: Source, { store, runtime }: T
   return deletes.length > 0 && (deletes.some(({ decision }) => decision !== null) || held.some(isOver))
 }
 
+/** How many of the older files came after the last complete delivery. A folder whose clock is ahead makes all of them seem new. */
+const missed = (besides: Opened['besides'], completeAt: number | null, now: number): number =>
+  besides === undefined || besides.changedAt > now
+    ? 0
+    : besides.older.filter((time) => time > (completeAt ?? -Infinity)).length
+
 /** Bytes → raw records → listings. A record whose bytes the snapshot knows is only marked as seen: nothing parses it. */
 async function read(
   feed: Source,
@@ -276,12 +282,13 @@ async function read(
     notes.push(
       `When this delivery was written can't be read ("${shorten(printable(saysWritten), 40)}"), so an older one may not be noticed: add the form of that time to dates in the preset`,
     )
-  const isMissed = (time: number): boolean => last.completeAt === null || time > last.completeAt
-  const passedBy = mode === 'delta' ? (opened.besides ?? []).filter(isMissed).length : 0
+  const passedBy = mode === 'delta' ? missed(opened.besides, last.completeAt, moment.now) : 0
   if (passedBy > 0) {
-    const are = passedBy === 1 ? 'is' : 'are'
+    const isFirst = last.completeAt === null
+    const [files, are] = [many(passedBy, 'more file'), passedBy === 1 ? 'is' : 'are']
+    const came = isFirst ? `of the source ${are} there` : 'came since the last complete delivery'
     notes.push(
-      `${many(passedBy, 'more file')} of the source came since the last complete delivery and ${are} not read, as only the newest is. A delta says a thing once: let each file hold all that changed since the one that was read last, or run the feed after each file`,
+      `${files} ${came} and ${are} not read, as only the newest is. A delta says a thing once: let each file hold all that changed since the one that was read last, or run the feed after each file`,
     )
   }
   let agrees: boolean | null = null

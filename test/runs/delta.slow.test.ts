@@ -609,10 +609,11 @@ test('a number that a feed of higher rank has is created once that lets it go', 
 })
 
 test('deltas that are passed by, as only the newest file of a pattern is read, are told once, with status 4', async () => {
-  const put = (name: string, some: readonly Home[]): void => {
+  const put = (name: string, some: readonly Home[], ahead = 0): void => {
     world.deliver(zillowFeed(some), name)
     world.clock.advance(hour)
-    utimesSync(`${world.folder}/${name}`, world.clock.now() / 1000, world.clock.now() / 1000)
+    const time = (world.clock.now() + ahead) / 1000
+    utimesSync(`${world.folder}/${name}`, time, time)
   }
   world.configure({ north: { source: './drop-*.xml', delivery: 'delta', volatile } })
   put('drop-1.xml', [dearer(all[0])])
@@ -624,12 +625,18 @@ test('deltas that are passed by, as only the newest file of a pattern is read, a
     result: 'partial',
     counts: { update: 1, delete: 0 },
     notes: [
-      expect.stringMatching(/^2 more files of the source came since .* and are not read, as only the newest is\./),
+      expect.stringMatching(
+        /^2 more files came since the last complete delivery and are not read, as only the newest is\./,
+      ),
     ],
   })
   expect(await world.run()).toMatchObject({ result: 'ok', notes: [] })
+  // By the clock of their folder, which is ahead, both came after the last run.
+  put('drop-4.xml', [dearer(all[3])], 2 * hour)
+  put('drop-5.xml', [dearer(all[4])], 2 * hour)
+  expect(await world.run()).toMatchObject({ result: 'ok', notes: [] })
   world.configure({ north: { source: './drop-*.xml', delivery: 'full', limits: 'off', volatile } })
-  put('drop-5.xml', all)
-  put('drop-6.xml', all)
+  put('drop-6.xml', all, 3 * hour)
+  put('drop-7.xml', all, 3 * hour)
   expect(await world.run()).toMatchObject({ result: 'ok', notes: ['limits: off, so the guard holds nothing'] })
 })
