@@ -37,6 +37,9 @@ type Source = Pick<
 type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'> & { runtime: Pick<Runtime, 'clock'> }
 type Known = Pick<Past, 'moment' | 'validators' | 'last'>
 
+/** Under this name the store has `fileTime` of the last complete delivery from this source. */
+export const fileTimeOf = ({ name, source }: Pick<Feed, 'name' | 'source'>): string => `file of ${name}, ${source}`
+
 /** What one delivery says, in figures; its listings and rejects are in the workspace. */
 export interface Delivery {
   summary: DeliverySummary
@@ -60,7 +63,9 @@ export interface Delivery {
   written: Written | null
   /** If it was written before the last one: when each was, as people read it; null: nothing says that it is older. */
   older: ReturnType<typeof olderThan>
-  /** Deltas beside it that came since the last complete delivery and are not read, as only the newest file is. */
+  /** If a pattern chose its file: when that changed, in milliseconds, by the clock of whoever keeps it; null: none did. */
+  fileTime: number | null
+  /** Deltas beside it that came since the file that was read last, and are not read, as only the newest is. */
   passedBy: number
   /** What the source can be asked with next time, whether it has changed. */
   validators: Validators
@@ -116,6 +121,7 @@ async function received(
     endsLater: false,
     written: null,
     older: null,
+    fileTime: null,
     passedBy: 0,
     validators: saved,
     notes: [],
@@ -276,12 +282,14 @@ async function read(
     notes.push(
       `When this delivery was written can't be read ("${shorten(printable(saysWritten), 40)}"), so an older one may not be noticed: add the form of that time to dates in the preset`,
     )
-  const isMissed = (time: number): boolean => last.completeAt === null || time > last.completeAt
-  const passedBy = mode === 'delta' ? (opened.besides ?? []).filter(isMissed).length : 0
+  const [fileTime = null, ...beside] = opened.times ?? []
+  const readBefore = fileTime === null ? null : await tools.store.learnt.number(feed.chatbot, fileTimeOf(feed))
+  const since = readBefore ?? last.completeAt ?? -Infinity
+  const passedBy = mode === 'delta' ? beside.filter((time) => time > since).length : 0
   if (passedBy > 0) {
     const are = passedBy === 1 ? 'is' : 'are'
     notes.push(
-      `${many(passedBy, 'more file')} of the source came since the last complete delivery and ${are} not read, as only the newest is. A delta says a thing once: let each file hold all that changed since the one that was read last, or run the feed after each file`,
+      `${many(passedBy, 'more file')} of the source came since the one that was read last and ${are} not read, as only the newest is. A delta says a thing once: let each file hold all that changed since that one, or run the feed after each file`,
     )
   }
   let agrees: boolean | null = null
@@ -304,6 +312,7 @@ async function read(
     endsLater,
     written,
     older,
+    fileTime,
     passedBy,
     validators: opened.validators,
     notes,

@@ -608,12 +608,15 @@ test('a number that a feed of higher rank has is created once that lets it go', 
   await isDone()
 })
 
+/** Puts a delta beside the others; `ahead`: by so many milliseconds the clock of whoever keeps the files is ahead. */
+function put(name: string, some: readonly Home[], ahead = 0): void {
+  world.deliver(zillowFeed(some), name)
+  world.clock.advance(hour)
+  const time = (world.clock.now() + ahead) / 1000
+  utimesSync(`${world.folder}/${name}`, time, time)
+}
+
 test('deltas that are passed by, as only the newest file of a pattern is read, are told once, with status 4', async () => {
-  const put = (name: string, some: readonly Home[]): void => {
-    world.deliver(zillowFeed(some), name)
-    world.clock.advance(hour)
-    utimesSync(`${world.folder}/${name}`, world.clock.now() / 1000, world.clock.now() / 1000)
-  }
   world.configure({ north: { source: './drop-*.xml', delivery: 'delta', volatile } })
   put('drop-1.xml', [dearer(all[0])])
   expect(await world.run()).toMatchObject({ result: 'ok', notes: [] })
@@ -632,4 +635,39 @@ test('deltas that are passed by, as only the newest file of a pattern is read, a
   put('drop-5.xml', all)
   put('drop-6.xml', all)
   expect(await world.run()).toMatchObject({ result: 'ok', notes: ['limits: off, so the guard holds nothing'] })
+})
+
+describe('a delta that was read, or is still to be, is not told as passed by', () => {
+  const only = /^What earlier deliveries said of/
+
+  test('whatever the clock of whoever keeps the files says', async () => {
+    world.configure({ north: { source: './drop-*.xml', delivery: 'delta', volatile } })
+    for (const at of [1, 2, 3]) {
+      put(`drop-${at}.xml`, [dearer(all[at])], 5 * hour)
+      expect(await world.run()).toMatchObject({ result: 'ok', notes: [], counts: { update: 1 } })
+    }
+  })
+
+  test('though the service took nothing of it then', async () => {
+    world.configure({ north: { source: './drop-*.xml', delivery: 'delta', volatile } })
+    put('drop-1.xml', [dearer(all[1])])
+    await world.run()
+    put('drop-2.xml', all.slice(2, 9).map(dearer))
+    world.standIn.addFault({ operations: ['Update'], fault: { kind: 'status', status: 503 } })
+    expect((await world.run()).result).not.toBe('ok')
+    world.standIn.clearFaults()
+    put('drop-3.xml', [dearer(all[10])])
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'ok', notes: [expect.stringMatching(only)], counts: { update: 8 } })
+  })
+
+  test('while its marker is not there yet', async () => {
+    world.configure({ north: { source: './drop-*.xml', delivery: 'delta', volatile, ready: { marker: '{stem}.done' } } })
+    for (const at of [1, 2, 3]) {
+      put(`drop-${at}.xml`, [dearer(all[at])])
+      world.deliver('', `drop-${at}.done`)
+      put(`drop-${at + 1}.xml`, [dearer(all[at + 1])])
+      expect(await world.run()).toMatchObject({ result: 'ok', notes: [], counts: { update: 1 } })
+    }
+  })
 })

@@ -16,8 +16,8 @@ export interface Entry {
   time: number | null
   /** Not a directory, a device, a FIFO. */
   regular: boolean
-  /** If it was chosen by a pattern: when the other files that match changed. */
-  besides?: readonly number[]
+  /** If it was chosen by a pattern: when it and the older files that match changed, itself first. All by the same clock. */
+  times?: readonly number[]
 }
 
 /** Looks at a path here or on a server. Follows links; null: nothing there. */
@@ -69,9 +69,9 @@ export async function newestOf(
     throw new FeedError(`${nameOf(pattern)}: the server does not say when its files changed; name the one file`)
   }
   const newestFirst = files.sort((a, b) => (b.time ?? 0) - (a.time ?? 0) || (a.path < b.path ? 1 : -1))
-  for (const entry of newestFirst) {
+  for (const [at, entry] of newestFirst.entries()) {
     if (marker !== undefined && !(await hasMarker(markerOf(marker, entry.path)))) continue
-    return { ...entry, besides: newestFirst.flatMap((one) => (one === entry ? [] : (one.time ?? []))) }
+    return { ...entry, times: newestFirst.slice(at).flatMap(({ time }) => time ?? []) }
   }
   if (newestFirst.length > 0) {
     throw new FeedError(

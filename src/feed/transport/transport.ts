@@ -46,8 +46,8 @@ export interface Opened {
   /** Content-Encoding other than identity (gzip is also found by its first bytes). */
   contentEncoding: string | null
   validators: Validators
-  /** If it is the newest of several files: when the others changed, in milliseconds. */
-  besides?: readonly number[] | undefined
+  /** If a pattern chose it: when it and the older files that match changed, itself first, in milliseconds. */
+  times?: readonly number[] | undefined
   /** A local file with exactly these bytes, if there is one: an archive is read from it. */
   file?: string
   /** Valid after the last byte. */
