@@ -323,8 +323,7 @@ async function recordDelivery(
     // An older delivery that changes nothing is no measure: the next one is compared with the newest so far.
     // A clock that is wrong by more than any zone is no measure: the next delivery would seem older once that time has come.
     const isMeasure = written !== null && written.at <= now + widestZone
-    if (written !== null && (isLetGo || !guarded.isOlder))
-      noted.written = isMeasure ? { by: written.by, at: written.at, source } : null
+    if (isMeasure && (isLetGo || !guarded.isOlder)) noted.written = { by: written.by, at: written.at, source }
     // A document without a listing is no first load.
     const isLoad = past.isFirstLoad && summary.listings > 0 && applied !== null && isCarriedOver(applied)
     const isBack = !past.isFirstLoad && past.last.loaded?.chatbot !== chatbot
