@@ -406,10 +406,12 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
 function* notesOf(mapped: number, counts: Counts, past: Past, plan: Plan, feed: Feed): Generator<string> {
   const { facts, delivery, settings } = plan
   // Another preset may have made deltas of what was a full feed.
-  const named = counts.unchanged + counts.update + counts.adopt + counts.delete + counts.hold
-  if (past.isNewMapping && delivery.mode === 'delta' && settings.deletes && facts.ours > named) {
-    const [are, stay, they] = facts.ours - named === 1 ? ['is', 'stays', 'it is'] : ['are', 'stay', 'they are']
-    yield `the mapping changed, and at least ${facts.ours - named} of ${many(facts.ours, 'listing')} ${are} not in this delivery: as it is a delta, ${they} not gone and ${stay} on the site; if it is the whole inventory, say delivery: full`
+  const named = counts.unchanged + counts.update + counts.adopt + counts.delete + counts.hold + counts.reject
+  // Some of ours left within a day.
+  const there = facts.ours - facts.counted.delete
+  if (past.isNewMapping && delivery.mode === 'delta' && settings.deletes && there > named) {
+    const [are, stay, they] = there - named === 1 ? ['is', 'stays', 'it is'] : ['are', 'stay', 'they are']
+    yield `the mapping changed, and at least ${there - named} of ${many(there, 'listing')} ${are} not in this delivery: as it is a delta, ${they} not gone and ${stay} on the site; if it is the whole inventory, say delivery: full`
   }
   // Or so many updates would look like an accident. Those left for later runs tell their reason themselves.
   if (mapped > 0 && past.isNewMapping) {

@@ -491,6 +491,14 @@ test('a whole full delivery says anew what is to be done', async () => {
   await isDone()
 })
 
+test('after a change of the mapping, what left today and what can not be read is not told to stay on the site', async () => {
+  expect(await delta([gone(all[0]), gone(all[1])])).toMatchObject({ counts: { delete: 2 } })
+  configure({ fields: { PropertyType: { from: 'Nope' } } })
+  const { counts, notes } = await delta(all.slice(2, 10))
+  expect(counts.reject).toBe(8)
+  expect(notes).toContainEqual(expect.stringContaining('at least 10 of 18 listings are not in this delivery'))
+})
+
 test('a diff plans what is pending, and leaves it', async () => {
   world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
   await delta([next])
