@@ -23,9 +23,12 @@ const day = 86_400_000
 /**
  * A statement for a store that was put back: nobody knows what deliveries said since, or what people decided. So the clocks of what is
  * held begin again, each once, as a store may be moved every night. What was approved more than a day ago has to be approved again.
+ * It goes before `lost_at` is set, which tells whether the store was put back since a hold began. A delivery may have begun its clock
+ * again, too.
  */
 export const doubtingHolds = (now: string): string => `UPDATE hold SET
-  clock = CASE WHEN clock = since THEN ${now} ELSE clock END,
+  clock = CASE WHEN clock <> since AND (SELECT lost_at FROM feed WHERE name = hold.feed) >= since THEN clock
+    WHEN clock IS NOT NULL THEN ${now} END,
   decision = CASE WHEN decision <> 'approved' OR decided_at > ${now} - ${day} THEN decision END`
 
 /** Milliseconds to wait for a process that only asks whether the lock is taken. */
@@ -77,8 +80,8 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
       goOn.run(serial?.place() ?? null)
       if (isBehind) {
         // What was done since is unknown, as after a loss, and so is the last delivery. Another program may go on under the old name.
-        doubt.run(now)
         doubtHolds.run({ now })
+        doubt.run(now)
         renameStore(database)
       }
       const token = nextToken.get()!
