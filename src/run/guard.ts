@@ -12,7 +12,7 @@ import type { Ends, HeldPart } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Policy } from '../plan/guard/scales.ts'
 import type { Seen, Trip } from '../plan/guard/rules.ts'
-import { countsInWords, createsWait, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
+import { countsInWords, createsWait, holdsWait, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
 import type { About, LetGoVerb } from './hold-sentences.ts'
 import type { HeldInBrief } from '../report/report.ts'
 import type { Finding } from '../store/store.ts'
@@ -394,7 +394,7 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
   // `record.ts` has told that already.
   if (past.isBehind) return
   if (others.isBehind)
-    yield `The service shows listings that a later state of this store wrote: it was put back from a backup. ${wait}`
+    yield `The service shows listings that a later state of this store wrote: it was put back from a backup. ${wait}, ${holdsWait}`
   else if (past.isEmpty && lostAt !== past.lostAt && listed.marked === 0)
     yield `The store was lost or put back a moment ago, and knows nothing of this feed. ${wait}`
   else if (past.isEmpty && lostAt !== past.lostAt)

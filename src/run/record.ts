@@ -12,7 +12,7 @@ import { failureOf } from '../report/report.ts'
 import type { Failure } from '../report/report.ts'
 import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
-import { createsWait } from './hold-sentences.ts'
+import { createsWait, holdsWait } from './hold-sentences.ts'
 import { keepList } from './look.ts'
 import { fileTimeOf } from './receive.ts'
 import { basisOf } from './recall.ts'
@@ -116,7 +116,7 @@ export async function recorded(
 }
 
 function behind({ plan: { settle } }: Feed): string {
-  return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. ${createsWait(settle)}, and what is held waits longer`
+  return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. ${createsWait(settle)}, ${holdsWait}`
 }
 
 function clockNote(mode: Mode): string {

@@ -8,6 +8,7 @@ import { storeError } from './failure.ts'
 import { takeLock } from './lock.ts'
 import { versionOf } from './migrations.ts'
 import type { Lock } from './lock.ts'
+import { doubtingHolds } from './holds.ts'
 import { renameStore } from './serial.ts'
 import type { Serial } from './serial.ts'
 import type { Lease } from './store.ts'
@@ -17,19 +18,6 @@ export const endedWithoutAWord = 'its process ended without a word'
 
 /** Of a store that is open, and whose file is another one by now. */
 export const replaced = 'the file was moved, deleted or replaced while it was open; start the program again'
-
-const day = 86_400_000
-
-/**
- * A statement for a store that was put back: nobody knows what deliveries said since, or what people decided. So the clocks of what is
- * held begin again, each once, as a store may be moved every night. What was approved more than a day ago has to be approved again.
- * It goes before `lost_at` is set, which tells whether the store was put back since a hold began. A delivery may have begun its clock
- * again, too.
- */
-export const doubtingHolds = (now: string): string => `UPDATE hold SET
-  clock = CASE WHEN clock <> since AND (SELECT lost_at FROM feed WHERE name = hold.feed) >= since THEN clock
-    WHEN clock IS NOT NULL THEN ${now} END,
-  decision = CASE WHEN decision <> 'approved' OR decided_at > ${now} - ${day} THEN decision END`
 
 /** Milliseconds to wait for a process that only asks whether the lock is taken. */
 const aMoment = 50
