@@ -7,14 +7,10 @@ import { apiReader } from '../feed/api/reader.ts'
 import { refresh, scopeOf } from '../feed/api/source.ts'
 import { bounded } from '../feed/format/bounded.ts'
 import { formats } from '../feed/format/formats.ts'
-import { savedListing } from '../feed/mapping/saved-listing.ts'
 import { decompressed } from '../feed/transport/decompress.ts'
 import { openSource } from '../feed/transport/transports.ts'
 import type { Feed } from '../run/tools.ts'
 import type { Gates } from './gates.ts'
-
-const savedBecomeOurs =
-  'What is loaded from an export belongs to this feed from then on, whoever made it: the next sync takes off what the feed does not deliver'
 
 /** Puts a feed's parts together. */
 export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gates): Feed {
@@ -74,7 +70,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     configured: namesOf(ofChatbot),
     notes: [
       ...(confused.length === 0 ? [] : [`${confusedInWords(confused)}: ${confusedRemedy}`]),
-      ...(feed.mapping === savedListing ? [savedBecomeOurs] : []),
+      ...(feed.notes ?? []),
     ],
     deltas: new Set(
       config.feeds.flatMap((other) =>

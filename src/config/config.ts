@@ -45,6 +45,8 @@ import type { VerifySettings } from '../verify/settings.ts'
 /** One feed, ready to run. */
 export interface FeedConfig {
   name: string
+  /** What a person should know of it in each run, as sentences. Left out: nothing. */
+  notes?: readonly string[]
   /** SerialNumber. */
   chatbot: string
   /**

@@ -36,6 +36,9 @@ const manifestSchema = z.strictObject({
 })
 export type Manifest = z.output<typeof manifestSchema>
 
+const becomesOurs =
+  'What is loaded from an export belongs to this feed from then on, whoever made it: the next sync takes off what the feed does not deliver'
+
 /**
  * The feed, with the listings of an export in place of its source. Every file of the export is read whole first. Throws
  * `UserError` for a folder that is no export, or one that is not as `export` left it.
@@ -54,7 +57,7 @@ export async function savedFeed(
   if (isPattern(source))
     throw new UserError(`${folder} has a character of patterns in its name; give it a name without`)
   const transport = { ...feed.transport, member: null, encoding: 'utf-8', ready: {} }
-  return { ...feed, source, live: null, transport, mapping: savedListing, delivery: null }
+  return { ...feed, source, live: null, transport, mapping: savedListing, delivery: null, notes: [becomesOurs] }
 }
 
 function manifestOf(folder: string, readFile: (path: string) => string): Manifest {

@@ -16,7 +16,7 @@ import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
 import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
 import { reasonsOf } from '../feed/transport/transport.ts'
-import type { Opened, Validators } from '../feed/transport/transport.ts'
+import type { Besides, Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeHashOf } from '../core/home-hash.ts'
 import { hasPassed } from '../core/turn.ts'
@@ -142,6 +142,16 @@ async function isLetGo({ name, plan: { limits } }: Source, { store, runtime }: T
     clock !== null &&
     hasPassed(clock, limits.confirm ?? Infinity, now)
   return deletes.length > 0 && (deletes.some(({ decision }) => decision !== null) || held.some(isOver))
+}
+
+/**
+ * How many of the older files came after the one that was read last (`lastTime`, by the folder's clock). If none was, so many came
+ * after the last complete delivery: a folder whose clock is ahead makes all of them seem new.
+ */
+function missed(besides: Besides | null, lastTime: number | null, completeAt: number | null, now: number): number {
+  if (besides === null || (lastTime === null && besides.changedAt > now)) return 0
+  const since = lastTime ?? completeAt ?? -Infinity
+  return besides.older.filter((time) => time > since).length
 }
 
 /** Bytes → raw records → listings. A record whose bytes the snapshot knows is only marked as seen: nothing parses it. */
@@ -282,14 +292,15 @@ async function read(
     notes.push(
       `When this delivery was written can't be read ("${shorten(printable(saysWritten), 40)}"), so an older one may not be noticed: add the form of that time to dates in the preset`,
     )
-  const [fileTime = null, ...beside] = opened.times ?? []
-  const readBefore = fileTime === null ? null : await tools.store.learnt.number(feed.chatbot, fileTimeOf(feed))
-  const since = readBefore ?? last.completeAt ?? -Infinity
-  const passedBy = mode === 'delta' ? beside.filter((time) => time > since).length : 0
+  const { besides = null } = opened
+  const lastTime = besides && (await tools.store.learnt.number(feed.chatbot, fileTimeOf(feed)))
+  const passedBy = mode === 'delta' ? missed(besides, lastTime, last.completeAt, moment.now) : 0
   if (passedBy > 0) {
-    const are = passedBy === 1 ? 'is' : 'are'
+    const isFirst = last.completeAt === null
+    const [files, are] = [many(passedBy, 'more file'), passedBy === 1 ? 'is' : 'are']
+    const came = isFirst ? `of the source ${are} there` : 'came since the last one was read'
     notes.push(
-      `${many(passedBy, 'more file')} of the source came since the one that was read last and ${are} not read, as only the newest is. A delta says a thing once: let each file hold all that changed since that one, or run the feed after each file`,
+      `${files} ${came} and ${are} not read, as only the newest is. A delta says a thing once: let each file hold all that changed since the one that was read last, or run the feed after each file`,
     )
   }
   let agrees: boolean | null = null
@@ -312,7 +323,7 @@ async function read(
     endsLater,
     written,
     older,
-    fileTime,
+    fileTime: besides?.changedAt ?? null,
     passedBy,
     validators: opened.validators,
     notes,

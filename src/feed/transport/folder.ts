@@ -5,7 +5,7 @@
 import { parse } from 'node:path'
 import { FeedError } from '../../core/errors.ts'
 import type { Readiness } from './settings.ts'
-import type { TransportOptions } from './transport.ts'
+import type { Besides, TransportOptions } from './transport.ts'
 
 /** A file as a folder shows it. */
 export interface Entry {
@@ -16,8 +16,7 @@ export interface Entry {
   time: number | null
   /** Not a directory, a device, a FIFO. */
   regular: boolean
-  /** If it was chosen by a pattern: when it and the older files that match changed, itself first. All by the same clock. */
-  times?: readonly number[]
+  besides?: Besides
 }
 
 /** Looks at a path here or on a server. Follows links; null: nothing there. */
@@ -69,9 +68,10 @@ export async function newestOf(
     throw new FeedError(`${nameOf(pattern)}: the server does not say when its files changed; name the one file`)
   }
   const newestFirst = files.sort((a, b) => (b.time ?? 0) - (a.time ?? 0) || (a.path < b.path ? 1 : -1))
-  for (const [at, entry] of newestFirst.entries()) {
+  for (const [i, entry] of newestFirst.entries()) {
     if (marker !== undefined && !(await hasMarker(markerOf(marker, entry.path)))) continue
-    return { ...entry, times: newestFirst.slice(at).flatMap(({ time }) => time ?? []) }
+    const older = newestFirst.slice(i + 1).flatMap(({ time }) => time ?? [])
+    return { ...entry, besides: { changedAt: entry.time ?? 0, older } }
   }
   if (newestFirst.length > 0) {
     throw new FeedError(

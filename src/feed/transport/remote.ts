@@ -129,8 +129,8 @@ async function chosen(connection: Connection, address: RemoteAddress, options: T
   const entries = listed.map((file) => ({ ...file, path: posix.join(dir, file.name) }))
   const paths = new Set(entries.map(({ path }) => path))
   const matching = entries.filter(({ name }) => posix.matchesGlob(name, base))
-  const { path, times } = await newestOf(matching, address.path, look, async (path) => paths.has(path), choice)
-  return { ...(await fileAt(path, look, { ...choice, ready: {} })), ...(times && { times }) }
+  const { path, besides } = await newestOf(matching, address.path, look, async (path) => paths.has(path), choice)
+  return { ...(await fileAt(path, look, { ...choice, ready: {} })), ...(besides && { besides }) }
 }
 
 async function fetched(
@@ -166,7 +166,7 @@ async function fetched(
   return {
     ...local,
     name,
-    times: before.times,
+    besides: before.besides,
     bytes: bytes(),
     end() {
       const reasons = [...doubts, ...local.end().reasons]

@@ -32,6 +32,12 @@ export interface TransportEnd {
 export const reasonsOf = ({ reasons, surplus }: TransportEnd, { hasEndMark }: { hasEndMark: boolean }): string[] =>
   hasEndMark || surplus === undefined ? reasons : [...reasons, surplus]
 
+/** Of a file that is the newest of those that match: when it changed, and when the older ones did. Milliseconds, by the folder's clock. */
+export interface Besides {
+  readonly changedAt: number
+  readonly older: readonly number[]
+}
+
 /** An open source. `bytes` are as sent, still compressed if the file is, and can be read once. */
 export interface Opened {
   /** The source for people and logs: without credentials and query. */
@@ -46,8 +52,8 @@ export interface Opened {
   /** Content-Encoding other than identity (gzip is also found by its first bytes). */
   contentEncoding: string | null
   validators: Validators
-  /** If a pattern chose it: when it and the older files that match changed, itself first, in milliseconds. */
-  times?: readonly number[] | undefined
+  /** Left out: its name is no pattern. */
+  besides?: Besides | undefined
   /** A local file with exactly these bytes, if there is one: an archive is read from it. */
   file?: string
   /** Valid after the last byte. */
