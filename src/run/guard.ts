@@ -12,7 +12,7 @@ import type { Ends, HeldPart } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Policy } from '../plan/guard/scales.ts'
 import type { Seen, Trip } from '../plan/guard/rules.ts'
-import { countsInWords, createsWait, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
+import { countsInWords, createsWait, holdsWait, letGoSentence, sentenceOf, total } from './hold-sentences.ts'
 import type { About, LetGoVerb } from './hold-sentences.ts'
 import type { HeldInBrief } from '../report/report.ts'
 import type { Finding } from '../store/store.ts'
@@ -394,7 +394,7 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
   // `record.ts` has told that already.
   if (past.isBehind) return
   if (others.isBehind)
-    yield `The service shows listings that a later state of this store wrote: it was put back from a backup. ${wait}`
+    yield `The service shows listings that a later state of this store wrote: it was put back from a backup. ${wait}, ${holdsWait}`
   else if (past.isEmpty && lostAt !== past.lostAt && listed.marked === 0)
     yield `The store was lost or put back a moment ago, and knows nothing of this feed. ${wait}`
   else if (past.isEmpty && lostAt !== past.lostAt)
@@ -406,10 +406,12 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
 function* notesOf(mapped: number, counts: Counts, past: Past, plan: Plan, feed: Feed): Generator<string> {
   const { facts, delivery, settings } = plan
   // Another preset may have made deltas of what was a full feed.
-  const named = counts.unchanged + counts.update + counts.adopt + counts.delete + counts.hold
-  if (past.isNewMapping && delivery.mode === 'delta' && settings.deletes && facts.ours > named) {
-    const [are, stay, they] = facts.ours - named === 1 ? ['is', 'stays', 'it is'] : ['are', 'stay', 'they are']
-    yield `the mapping changed, and at least ${facts.ours - named} of ${many(facts.ours, 'listing')} ${are} not in this delivery: as it is a delta, ${they} not gone and ${stay} on the site; if it is the whole inventory, say delivery: full`
+  const named = counts.unchanged + counts.update + counts.adopt + counts.delete + counts.hold + counts.reject
+  // Some of ours left within a day.
+  const there = facts.ours - facts.counted.delete
+  if (past.isNewMapping && delivery.mode === 'delta' && settings.deletes && there > named) {
+    const [are, stay, they] = there - named === 1 ? ['is', 'stays', 'it is'] : ['are', 'stay', 'they are']
+    yield `the mapping changed, and at least ${there - named} of ${many(there, 'listing')} ${are} not in this delivery: as it is a delta, ${they} not gone and ${stay} on the site; if it is the whole inventory, say delivery: full`
   }
   // Or so many updates would look like an accident. Those left for later runs tell their reason themselves.
   if (mapped > 0 && past.isNewMapping) {

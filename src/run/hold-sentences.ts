@@ -43,6 +43,9 @@ export const total = (counts: Held['counts']): number => Object.values(counts).r
 export const createsWait = (settle: number): string =>
   `Creates wait ${many(Math.ceil(settle / 60_000), 'minute')} (settle)`
 
+/** Of a store that was put back: nobody knows what was decided since. */
+export const holdsWait = 'what is held waits longer, and what was approved more than a day ago has to be approved again'
+
 /** The whole message of an accident: what, of how many, against which number, what happens next. */
 export function sentenceOf(trip: Trip, held: Held, about: About): string {
   return `${trip.sentence}. ${endingOf(trip, held, about)}`

@@ -15,9 +15,10 @@ const batchSize = 1000
 export async function note(feed: Feed, tools: Writers, { past, delivery, plan, guarded }: Prepared): Promise<void> {
   const { store, service, workspace } = tools
   const { now } = past.moment
+  // Before the loss is recorded, which tells a store that was put back again.
+  service.sign(plan.others.isBehind ? await store.runs.renew(past.stamp.store, now) : past.stamp)
   if (plan.lostAt !== null && (past.isBehind || plan.lostAt !== past.lostAt))
     await store.runs.recordLost(feed.name, plan.lostAt)
-  service.sign(plan.others.isBehind ? await store.runs.renew(past.stamp.store) : past.stamp)
   if (plan.others.writers.size > 0) await store.learnt.setWriters(feed.chatbot, feed.name, plan.others.writers)
   // Noted twice: before the absences, and after them with the time. A listing whose absence is noted between may be such a record.
   const { agrees, lastKey } = delivery

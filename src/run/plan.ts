@@ -134,13 +134,14 @@ export function inputsOf(
   { chatbot, name }: Feed,
   { store, workspace }: Pick<Readers, 'store' | 'workspace'>,
   now: number,
+  isPutBack = false,
 ): PlanInputs {
   return {
     delivered: workspace.delivered(),
     snapshot: store.snapshot.inBrief(chatbot, name),
     rows: (keys) => store.snapshot.rowsOf(chatbot, keys),
     shown: workspace.shown(),
-    history: store.history.rows(chatbot, name, now),
+    history: store.history.rows(chatbot, name, now, isPutBack),
     seen: (id) => workspace.isSeen(id),
     shownAsBefore: (id) => workspace.isShownAsBefore(id),
     recall: (ids) => store.snapshot.recall(ids),
@@ -186,7 +187,8 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   const scales = new Scales(policy)
   // Homes are paired only if something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
-  const chunks = planChanges(inputsOf(feed, { store, workspace }, now), settings)
+  const isRestored = past.isBehind || others.isBehind
+  const chunks = planChanges(inputsOf(feed, { store, workspace }, now, isRestored), settings)
   const take = async ({ asks, changes, notes, unchanged }: Steps): Promise<void> => {
     if (asks.length > 0) throw new Error(`The plan asks for ${asks[0].key}, which was not looked up for it`)
     counts.unchanged += unchanged

@@ -16,7 +16,7 @@ import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
 import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
 import { reasonsOf } from '../feed/transport/transport.ts'
-import type { Opened, Validators } from '../feed/transport/transport.ts'
+import type { Besides, Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeHashOf } from '../core/home-hash.ts'
 import { hasPassed } from '../core/turn.ts'
@@ -36,6 +36,9 @@ type Source = Pick<
 >
 type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'> & { runtime: Pick<Runtime, 'clock'> }
 type Known = Pick<Past, 'moment' | 'validators' | 'last'>
+
+/** Under this name the store has `fileTime` of the last complete delivery from this source. */
+export const fileTimeOf = ({ name, source }: Pick<Feed, 'name' | 'source'>): string => `file of ${name}, ${source}`
 
 /** What one delivery says, in figures; its listings and rejects are in the workspace. */
 export interface Delivery {
@@ -60,7 +63,9 @@ export interface Delivery {
   written: Written | null
   /** If it was written before the last one: when each was, as people read it; null: nothing says that it is older. */
   older: ReturnType<typeof olderThan>
-  /** Deltas beside it that came since the last complete delivery and are not read, as only the newest file is. */
+  /** If a pattern chose its file: when that changed, in milliseconds, by the clock of whoever keeps it; null: none did. */
+  fileTime: number | null
+  /** Deltas beside it that came since the file that was read last, and are not read, as only the newest is. */
   passedBy: number
   /** What the source can be asked with next time, whether it has changed. */
   validators: Validators
@@ -116,6 +121,7 @@ async function received(
     endsLater: false,
     written: null,
     older: null,
+    fileTime: null,
     passedBy: 0,
     validators: saved,
     notes: [],
@@ -138,11 +144,15 @@ async function isLetGo({ name, plan: { limits } }: Source, { store, runtime }: T
   return deletes.length > 0 && (deletes.some(({ decision }) => decision !== null) || held.some(isOver))
 }
 
-/** How many of the older files came after the last complete delivery. A folder whose clock is ahead makes all of them seem new. */
-const missed = (besides: Opened['besides'], completeAt: number | null, now: number): number =>
-  besides === undefined || besides.changedAt > now
-    ? 0
-    : besides.older.filter((time) => time > (completeAt ?? -Infinity)).length
+/**
+ * How many of the older files came after the one that was read last (`lastTime`, by the folder's clock). If none was, so many came
+ * after the last complete delivery: a folder whose clock is ahead makes all of them seem new.
+ */
+function missed(besides: Besides | null, lastTime: number | null, completeAt: number | null, now: number): number {
+  if (besides === null || (lastTime === null && besides.changedAt > now)) return 0
+  const since = lastTime ?? completeAt ?? -Infinity
+  return besides.older.filter((time) => time > since).length
+}
 
 /** Bytes → raw records → listings. A record whose bytes the snapshot knows is only marked as seen: nothing parses it. */
 async function read(
@@ -282,11 +292,13 @@ async function read(
     notes.push(
       `When this delivery was written can't be read ("${shorten(printable(saysWritten), 40)}"), so an older one may not be noticed: add the form of that time to dates in the preset`,
     )
-  const passedBy = mode === 'delta' ? missed(opened.besides, last.completeAt, moment.now) : 0
+  const { besides = null } = opened
+  const lastTime = besides && (await tools.store.learnt.number(feed.chatbot, fileTimeOf(feed)))
+  const passedBy = mode === 'delta' ? missed(besides, lastTime, last.completeAt, moment.now) : 0
   if (passedBy > 0) {
     const isFirst = last.completeAt === null
     const [files, are] = [many(passedBy, 'more file'), passedBy === 1 ? 'is' : 'are']
-    const came = isFirst ? `of the source ${are} there` : 'came since the last complete delivery'
+    const came = isFirst ? `of the source ${are} there` : 'came since the last one was read'
     notes.push(
       `${files} ${came} and ${are} not read, as only the newest is. A delta says a thing once: let each file hold all that changed since the one that was read last, or run the feed after each file`,
     )
@@ -311,6 +323,7 @@ async function read(
     endsLater,
     written,
     older,
+    fileTime: besides?.changedAt ?? null,
     passedBy,
     validators: opened.validators,
     notes,

@@ -12,8 +12,9 @@ import { failureOf } from '../report/report.ts'
 import type { Failure } from '../report/report.ts'
 import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
-import { createsWait } from './hold-sentences.ts'
+import { createsWait, holdsWait } from './hold-sentences.ts'
 import { keepList } from './look.ts'
+import { fileTimeOf } from './receive.ts'
 import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
@@ -115,7 +116,7 @@ export async function recorded(
 }
 
 function behind({ plan: { settle } }: Feed): string {
-  return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. ${createsWait(settle)}, and what is held waits longer`
+  return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. ${createsWait(settle)}, ${holdsWait}`
 }
 
 function clockNote(mode: Mode): string {
@@ -314,6 +315,7 @@ async function recordDelivery(
     await store.records.keep(name, [], isCarriedOut ? delivery.source.carriedOut : delivery.source.accepted)
   }
   if (!summary.complete) return
+  if (delivery.fileTime !== null) await store.learnt.setNumber(chatbot, fileTimeOf(feed), delivery.fileTime)
   const { now } = past.moment
   const noted: Partial<LastDelivery> = { mapping: mapping.version }
   if (applied === null || isGoneThrough(applied)) noted.completeAt = now
@@ -321,8 +323,7 @@ async function recordDelivery(
     // An older delivery that changes nothing is no measure: the next one is compared with the newest so far.
     // A clock that is wrong by more than any zone is no measure: the next delivery would seem older once that time has come.
     const isMeasure = written !== null && written.at <= now + widestZone
-    if (written !== null && (isLetGo || !guarded.isOlder))
-      noted.written = isMeasure ? { by: written.by, at: written.at, source } : null
+    if (isMeasure && (isLetGo || !guarded.isOlder)) noted.written = { by: written.by, at: written.at, source }
     // A document without a listing is no first load.
     const isLoad = past.isFirstLoad && summary.listings > 0 && applied !== null && isCarriedOver(applied)
     const isBack = !past.isFirstLoad && past.last.loaded?.chatbot !== chatbot

@@ -90,12 +90,18 @@ export async function deletesBeside(
     const held = (await holds.held(name, now)).filter(({ part }) => part === 'delete')
     const keys = held.map(({ mlsNumber }) => mlsNumber)
     const told = isOwn ? await toldOf(feed, tools, keys) : new Set<string>()
-    const rows = await snapshot.rowsOf(feed.chatbot, keys)
-    for (const { mlsNumber: key, why } of held) {
-      const row = rows.get(key)
-      // Another feed may have taken it over meanwhile.
-      const home = told.has(key) || row?.feed !== name ? null : row.home
-      if (home !== null) beside.push({ op: 'stays-held', key, home, why: isOwn ? why : `feed ${name}: ${why}` })
+    const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
+    for (const some of batches(untold, () => batchSize)) {
+      const rows = await snapshot.rowsOf(
+        feed.chatbot,
+        some.map(({ mlsNumber }) => mlsNumber),
+      )
+      for (const { mlsNumber: key, why } of some) {
+        const row = rows.get(key)
+        // Another feed may have taken it over meanwhile.
+        const home = row?.feed === name ? row.home : null
+        if (home !== null) beside.push({ op: 'stays-held', key, home, why: isOwn ? why : `feed ${name}: ${why}` })
+      }
     }
   }
   return beside

@@ -4,7 +4,7 @@ import type { History } from '../plan/inputs.ts'
 import { column } from './connection.ts'
 import { inTransactions, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
-import { approvalLasts, decisionNow, elsewhere } from './holds.ts'
+import { approvalLasts, decisionNow, doubted, elsewhere } from './holds.ts'
 import { countedSince, leftFor } from './ledger.ts'
 import type { AbsenceNotes, HistoryReader } from './store.ts'
 
@@ -43,18 +43,27 @@ export function createHistory(connection: Connection): AbsenceNotes {
     `SELECT key, what, max(at) AS at, count(*) AS times FROM ledger
     WHERE ${ofFeed} AND key > @after AND key <= @to GROUP BY key, what`,
   )
-  const holds = database.prepare<[Range & { expired: number }], HeldRow>(
-    `SELECT key, part, content, rules, since, ends, clock,
-      ${decisionNow} FROM hold WHERE feed = @feed AND ${between}`,
-  )
+  const holdsWith = (clock: string, decision: string) =>
+    database.prepare<[Range & { expired: number; now: number }], HeldRow>(
+      `SELECT key, part, content, rules, since, ends, ${clock} AS clock, ${decision}
+      FROM hold WHERE feed = @feed AND ${between}`,
+    )
+  const holds = holdsWith('clock', decisionNow)
+  const inDoubt = doubted('@now')
+  const holdsInDoubt = holdsWith(inDoubt.clock, `${inDoubt.decision} AS decision`)
   const since = countedSince(database)
-  const page = (chatbot: string, feed: string, now: number, after: string, most: number): History[] => {
+  const page = (
+    [chatbot, feed, now, isPutBack]: Parameters<HistoryReader['rows']>,
+    after: string,
+    most: number,
+  ): History[] => {
     const found = keys.all({ chatbot, feed, after, most })
     if (found.length === 0) return []
     const range = { chatbot, feed, after, to: found[found.length - 1] }
     const absence = byKey(absences.all(range))
     const entered = byKey(entries.all(range))
-    const held = byKey(holds.all({ ...range, expired: now - approvalLasts }))
+    const read = isPutBack ? holdsInDoubt : holds
+    const held = byKey(read.all({ ...range, now, expired: now - approvalLasts }))
     const countedAfter = since(chatbot, feed, now)
     return found.map((key) => historyOf(key, { now, countedAfter }, absence(key)[0], entered(key), held(key)))
   }
@@ -68,7 +77,7 @@ export function createHistory(connection: Connection): AbsenceNotes {
   )
   const endOthers = database.prepare('DELETE FROM absence WHERE feed = ? AND (chatbot <> ? OR noted <> ?)')
   return {
-    rows: (chatbot, feed, now) => walk(connection, (after, most) => page(chatbot, feed, now, after, most)),
+    rows: (...of) => walk(connection, (after, most) => page(of, after, most)),
     ...promised<Omit<HistoryReader, 'rows'>>(connection, { isAbsent: (...of) => isAbsent.get(...of) !== undefined }),
     ...inTransactions<Writes<AbsenceNotes, HistoryReader>>(connection, {
       noteAbsences(chatbot, feed, { absent, returned, stillThere }, now) {

@@ -46,6 +46,25 @@ export const firstClock = `CASE excluded.ends WHEN 'confirmed' THEN ${sinceByRul
 /** It is the same hold: what it would do has not changed. */
 const isSame = '(content IS NULL OR content = excluded.content)'
 
+const day = 86_400_000
+
+/**
+ * Of a store that was put back: nobody knows what deliveries said since, or what people decided. So the clocks of what is held begin
+ * again, each once, as a store may be moved every night. `lost_at` tells whether that was so since the hold began, as a delivery may
+ * have begun its clock again, too. What was approved more than a day ago has to be approved again.
+ */
+export const doubted = (now: string) => ({
+  clock: `CASE WHEN clock <> since AND (SELECT lost_at FROM feed WHERE name = hold.feed) >= since THEN clock
+    WHEN clock IS NOT NULL THEN ${now} END`,
+  decision: `CASE WHEN decision <> 'approved' OR decided_at > ${now} - ${day} THEN decision END`,
+})
+
+/** Notes the same for good. It goes before `lost_at` is set. */
+export function doubtingHolds(now: string): string {
+  const { clock, decision } = doubted(now)
+  return `UPDATE hold SET clock = ${clock}, decision = ${decision}`
+}
+
 export function createHolds(connection: Connection): Holds {
   const { database } = connection
   const heldWhere = `SELECT key AS mlsNumber, part, why, home, rules, since, clock, decided_by AS decidedBy,

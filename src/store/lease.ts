@@ -8,6 +8,7 @@ import { storeError } from './failure.ts'
 import { takeLock } from './lock.ts'
 import { versionOf } from './migrations.ts'
 import type { Lock } from './lock.ts'
+import { doubtingHolds } from './holds.ts'
 import { renameStore } from './serial.ts'
 import type { Serial } from './serial.ts'
 import type { Lease } from './store.ts'
@@ -17,16 +18,6 @@ export const endedWithoutAWord = 'its process ended without a word'
 
 /** Of a store that is open, and whose file is another one by now. */
 export const replaced = 'the file was moved, deleted or replaced while it was open; start the program again'
-
-const day = 86_400_000
-
-/**
- * A statement for a store that was put back: nobody knows what deliveries said since, or what people decided. So the clocks of what is
- * held begin again, each once, as a store may be moved every night. What was approved more than a day ago has to be approved again.
- */
-export const doubtingHolds = (now: string): string => `UPDATE hold SET
-  clock = CASE WHEN clock = since THEN ${now} ELSE clock END,
-  decision = CASE WHEN decision <> 'approved' OR decided_at > ${now} - ${day} THEN decision END`
 
 /** Milliseconds to wait for a process that only asks whether the lock is taken. */
 const aMoment = 50
@@ -77,8 +68,8 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
       goOn.run(serial?.place() ?? null)
       if (isBehind) {
         // What was done since is unknown, as after a loss, and so is the last delivery. Another program may go on under the old name.
-        doubt.run(now)
         doubtHolds.run({ now })
+        doubt.run(now)
         renameStore(database)
       }
       const token = nextToken.get()!

@@ -8,6 +8,7 @@ import { inTransactions, promised } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { ledgerPruning } from './ledger.ts'
 import { giveBack } from './packed.ts'
+import { doubtingHolds } from './holds.ts'
 import { renameStore } from './serial.ts'
 import { isAhead, isWrong, settingBack, settingForward, wasBehind } from './set-back.ts'
 import type { NumberedRun, Runs, RunsReader, RunUnderWay, Verified } from './store.ts'
@@ -102,6 +103,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   const addVerified = database.prepare(
     `UPDATE run SET figures = json_set(figures, '$.verified', json(?)) WHERE feed = ? AND started_at = ?`,
   )
+  const doubtHolds = database.prepare<{ now: number }>(doubtingHolds('@now'))
   const noteLost = database.prepare(`INSERT INTO feed (name, lost_at) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET lost_at = excluded.lost_at`)
   const noteTold = database.prepare(`INSERT INTO feed (name, told) VALUES (?, ?)
@@ -162,8 +164,11 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       recordVerified: (feed, startedAt, verified) => void addVerified.run(JSON.stringify(verified), feed, startedAt),
       recordLost: (feed, at) => void noteLost.run(feed, at),
       noteTold: (feed, text) => void noteTold.run(feed, text),
-      renew(name) {
-        if (stamp().store === name) renameStore(database)
+      renew(name, now) {
+        if (stamp().store === name) {
+          renameStore(database)
+          doubtHolds.run({ now })
+        }
         return stamp()
       },
       noteStart: (now) => noteStart.get(now)! - 1,

@@ -194,8 +194,8 @@ export interface Ledger extends LedgerReader {
 
 /** What is remembered of a feed's listings beside their snapshot rows: absences, what was changed lately, holds. */
 export interface HistoryReader {
-  /** All of it, in pages sorted by key (`compareKeys`). */
-  rows(chatbot: string, feed: string, now: number): AsyncIterable<readonly History[]>
+  /** All of it, in pages sorted by key (`compareKeys`). `isPutBack`: the store was put back, so that its holds are in doubt. */
+  rows(chatbot: string, feed: string, now: number, isPutBack?: boolean): AsyncIterable<readonly History[]>
   /** Whether a listing was absent from the last delivery that tells absences. */
   isAbsent(chatbot: string, feed: string, key: string): Promise<boolean>
 }
@@ -356,10 +356,10 @@ export interface Runs extends RunsReader {
   /** Replaces `told`. */
   noteTold(feed: string, told: string): Promise<void>
   /**
-   * Gives a store of this name a new one: what the old one wrote is another store's from now on. If another run has done so
-   * meanwhile, it keeps that.
+   * Gives a store of this name, which was put back, a new one: what the old one wrote is another store's from now on, and what it
+   * holds is in doubt. If another run has done so meanwhile, it keeps that.
    */
-  renew(name: string): Promise<Stamp>
+  renew(name: string, now: number): Promise<Stamp>
   /** Notes that a daemon starts. Gives how many before it neither stayed up nor ended in order. */
   noteStart(now: number): Promise<number>
   /** Notes that a daemon stayed up, or ends in order: earlier starts no longer count. */

@@ -1285,11 +1285,34 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await runs.stamp()).toEqual({ store: name, run })
         await lease.release()
         expect(await runs.stamp()).toEqual({ store: name, run: run + 1 })
-        const renewed = await runs.renew(name)
+        const renewed = await runs.renew(name, now)
         expect(renewed).toEqual({ store: expect.stringMatching(/^[\da-f]{8}$/), run: run + 1 })
         expect(renewed.store).not.toBe(name)
-        expect(await runs.renew(name)).toEqual(renewed)
+        expect(await runs.renew(name, now)).toEqual(renewed)
         expect(await runs.stamp()).toEqual(renewed)
+      })
+
+      it('of a store that was put back find its holds in doubt: each waits again, once, and old approvals have ended', async () => {
+        const { holds, history } = store
+        const day = 24 * hour
+        await holds.replace('north', [newHeld('A', 'delete')], { now, isWhole: true, letGo: () => 0 })
+        await holds.decide('north', 'approved', 'ann', now, null)
+        const inDoubt = async (at: number) => {
+          const [{ holds: found }] = await flattened(history.rows(chatbot, 'north', at, true))
+          return found.map(({ clock, decision }) => [clock, decision])
+        }
+        const noted = async (at: number) =>
+          (await holds.held('north', at)).map(({ clock, decision }) => [clock, decision?.is ?? null])
+        expect(await inDoubt(now + 1)).toEqual([[now + 1, 'approved']])
+        expect(await inDoubt(now + day)).toEqual([[now + day, null]])
+        expect(await noted(now + day)).toEqual([[now, 'approved']])
+        const { store: name } = await runs.stamp()
+        const renewed = await runs.renew(name, now + day)
+        await runs.recordLost('north', now + day)
+        expect(await noted(now + day)).toEqual([[now + day, null]])
+        await runs.renew(renewed.store, now + 2 * day)
+        expect(await noted(now + 2 * day)).toEqual([[now + day, null]])
+        expect(await inDoubt(now + 2 * day)).toEqual([[now + day, null]])
       })
 
       it('have a number from their begin on, which they keep on record, and others get none of it', async () => {

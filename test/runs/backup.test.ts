@@ -40,16 +40,42 @@ test.each([
   world.deliver(zillowFeed(homes(1, 6)))
   expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
   // Approved in the backup, and taken back after it; or refused after it.
-  if (decision === null) await world.approve()
+  if (decision === '--revoke') await world.approve()
   await world.executed('backup', at('copy.db'))
   await world.executed('approve', 'north', decision, '--yes')
   world.clock.advance(4 * day)
   for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
   copyFileSync(at('copy.db'), at('store.db'))
-  expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  for (const command of ['diff', 'sync'] as const)
+    expect(await world.run(command)).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
   world.clock.advance(2 * day)
   expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
   world.clock.advance(day)
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+})
+
+test('also where a delivery that was cut has begun its wait again before', async () => {
+  const hour = 3_600_000
+  await world.run()
+  world.clock.advance(48 * hour)
+  world.deliver(zillowFeed(homes(1, 6)))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 6 } })
+  for (const cut of [true, false]) {
+    world.clock.advance(hour)
+    world.deliver(cut ? zillowFeed(homes(1, 12)).slice(0, -20) : zillowFeed(homes(1, 6)))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0 } })
+  }
+  await world.executed('backup', at('copy.db'))
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  for (const wait of [96, 71]) {
+    world.clock.advance(wait * hour)
+    if (wait === 96) {
+      for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
+      copyFileSync(at('copy.db'), at('store.db'))
+    }
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  }
+  world.clock.advance(hour)
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 6 } })
 })
 

@@ -491,6 +491,14 @@ test('a whole full delivery says anew what is to be done', async () => {
   await isDone()
 })
 
+test('after a change of the mapping, what left today and what can not be read is not told to stay on the site', async () => {
+  expect(await delta([gone(all[0]), gone(all[1])])).toMatchObject({ counts: { delete: 2 } })
+  configure({ fields: { PropertyType: { from: 'Nope' } } })
+  const { counts, notes } = await delta(all.slice(2, 10))
+  expect(counts.reject).toBe(8)
+  expect(notes).toContainEqual(expect.stringContaining('at least 10 of 18 listings are not in this delivery'))
+})
+
 test('a diff plans what is pending, and leaves it', async () => {
   world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
   await delta([next])
@@ -608,13 +616,15 @@ test('a number that a feed of higher rank has is created once that lets it go', 
   await isDone()
 })
 
+/** Puts a delta beside the others; `ahead`: by so many milliseconds the clock of whoever keeps the files is ahead. */
+function put(name: string, some: readonly Home[], ahead = 0): void {
+  world.deliver(zillowFeed(some), name)
+  world.clock.advance(hour)
+  const time = (world.clock.now() + ahead) / 1000
+  utimesSync(`${world.folder}/${name}`, time, time)
+}
+
 test('deltas that are passed by, as only the newest file of a pattern is read, are told once, with status 4', async () => {
-  const put = (name: string, some: readonly Home[], ahead = 0): void => {
-    world.deliver(zillowFeed(some), name)
-    world.clock.advance(hour)
-    const time = (world.clock.now() + ahead) / 1000
-    utimesSync(`${world.folder}/${name}`, time, time)
-  }
   world.configure({ north: { source: './drop-*.xml', delivery: 'delta', volatile } })
   put('drop-1.xml', [dearer(all[0])])
   expect(await world.run()).toMatchObject({ result: 'ok', notes: [] })
@@ -625,18 +635,49 @@ test('deltas that are passed by, as only the newest file of a pattern is read, a
     result: 'partial',
     counts: { update: 1, delete: 0 },
     notes: [
-      expect.stringMatching(
-        /^2 more files came since the last complete delivery and are not read, as only the newest is\./,
-      ),
+      expect.stringMatching(/^2 more files came since the last one was read and are not read, as only the newest is\./),
     ],
   })
-  expect(await world.run()).toMatchObject({ result: 'ok', notes: [] })
-  // By the clock of their folder, which is ahead, both came after the last run.
-  put('drop-4.xml', [dearer(all[3])], 2 * hour)
-  put('drop-5.xml', [dearer(all[4])], 2 * hour)
   expect(await world.run()).toMatchObject({ result: 'ok', notes: [] })
   world.configure({ north: { source: './drop-*.xml', delivery: 'full', limits: 'off', volatile } })
   put('drop-6.xml', all, 3 * hour)
   put('drop-7.xml', all, 3 * hour)
   expect(await world.run()).toMatchObject({ result: 'ok', notes: ['limits: off, so the guard holds nothing'] })
+})
+
+describe('a delta that was read, or is still to be, is not told as passed by', () => {
+  const only = /^What earlier deliveries said of/
+
+  test('whatever the clock of whoever keeps the files says', async () => {
+    world.configure({ north: { source: './drop-*.xml', delivery: 'delta', volatile } })
+    for (const at of [1, 2, 3]) {
+      put(`drop-${at}.xml`, [dearer(all[at])], 5 * hour)
+      expect(await world.run()).toMatchObject({ result: 'ok', notes: [], counts: { update: 1 } })
+    }
+  })
+
+  test('though the service took nothing of it then', async () => {
+    world.configure({ north: { source: './drop-*.xml', delivery: 'delta', volatile } })
+    put('drop-1.xml', [dearer(all[1])])
+    await world.run()
+    put('drop-2.xml', all.slice(2, 9).map(dearer))
+    world.standIn.addFault({ operations: ['Update'], fault: { kind: 'status', status: 503 } })
+    expect((await world.run()).result).not.toBe('ok')
+    world.standIn.clearFaults()
+    put('drop-3.xml', [dearer(all[10])])
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'ok', notes: [expect.stringMatching(only)], counts: { update: 8 } })
+  })
+
+  test('while its marker is not there yet', async () => {
+    world.configure({
+      north: { source: './drop-*.xml', delivery: 'delta', volatile, ready: { marker: '{stem}.done' } },
+    })
+    for (const at of [1, 2, 3]) {
+      put(`drop-${at}.xml`, [dearer(all[at])])
+      world.deliver('', `drop-${at}.done`)
+      put(`drop-${at + 1}.xml`, [dearer(all[at + 1])])
+      expect(await world.run()).toMatchObject({ result: 'ok', notes: [], counts: { update: 1 } })
+    }
+  })
 })

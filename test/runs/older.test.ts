@@ -340,6 +340,12 @@ describe('whose server says that it is older', () => {
     })
   })
 
+  test('and the delivery before it goes on being the measure', async () => {
+    await served(asOf(1), eleven)
+    expect(await served(asOf(2), 'Tue, 24 Nov 2026 10:00:00 GMT')).toMatchObject({ result: 'ok' })
+    expect(await served(asOf(1), ten)).toMatchObject({ result: 'held', holds: [{ rule: 'older' }] })
+  })
+
   test('two machines behind one address may have written it a quarter of an hour apart', async () => {
     await served(asOf(1), eleven)
     expect(await served(asOf(2), 'Sat, 21 Nov 2026 10:46:00 GMT')).toMatchObject({ result: 'ok' })

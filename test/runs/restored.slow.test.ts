@@ -124,18 +124,59 @@ describe('a restored backup', () => {
     expect(numbers().filter((number) => number === home(50).mlsNumber)).toHaveLength(1)
   })
 
+  /** Sets a disk back: the file is the very file, and its time that of the note beside it. */
+  const time = 1_700_000_000
+  const disk = {
+    noted: () => {
+      const note = join(folder(), 'store.db.serial')
+      utimesSync(join(folder(), 'store.db'), time, time)
+      writeFileSync(note, readFileSync(note, 'utf8').replace(/\d{20}/, `0${time}000000000`))
+      cpSync(folder(), folder('backup'), { recursive: true, preserveTimestamps: true })
+    },
+    setBack: () => {
+      restore['over the files that are there'](files['everything of the folder'])
+      utimesSync(join(folder(), 'store.db'), time, time)
+    },
+  }
+
+  test.each([
+    ['refused since', '--refuse'],
+    ['approved before, and that was taken back since', '--revoke'],
+  ])('in which no file tells: what was %s waits its whole time again, by the dry run, too', async (_, decision) => {
+    const day = 24 * 60 * minute
+    world.deliver(zillowFeed(all))
+    await world.run()
+    world.clock.advance(2 * day)
+    const left = all.slice(0, 6)
+    world.deliver(zillowFeed(left))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    if (decision === '--revoke') await world.approve()
+    disk.noted()
+    await world.executed('approve', 'north', decision, '--yes')
+    for (const one of left.slice(0, 2)) {
+      world.clock.advance(day)
+      world.deliver(zillowFeed(left.map((each) => (each === one ? dearer(each) : each))))
+      expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    }
+    world.clock.advance(2 * day)
+    disk.setBack()
+    const dry = await world.run('diff')
+    const report = await world.run()
+    expect([dry.counts, dry.notes]).toEqual([report.counts, report.notes])
+    expect(report).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    expect(report.notes[0]).toMatch(/put back from a backup\..*, what is held waits longer, and what was approved/)
+    world.clock.advance(2 * day)
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    world.clock.advance(day)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+  })
+
   test('in which no file tells, as where a disk was set back: the marks do', async () => {
-    // The file is the very file, and its time that of the note beside it.
-    const time = 1_700_000_000
-    const note = join(folder(), 'store.db.serial')
     world.deliver(zillowFeed(all.slice(0, 10)))
     await world.run()
-    utimesSync(join(folder(), 'store.db'), time, time)
-    writeFileSync(note, readFileSync(note, 'utf8').replace(/\d{20}/, `0${time}000000000`))
-    cpSync(folder(), folder('backup'), { recursive: true, preserveTimestamps: true })
+    disk.noted()
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 10 }, notes: [] })
-    restore['over the files that are there'](files['everything of the folder'])
-    utimesSync(join(folder(), 'store.db'), time, time)
+    disk.setBack()
     world.deliver(zillowFeed(all.slice(0, 11)))
     // Nothing was written since: it is as it was.
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 }, notes: [] })
@@ -144,8 +185,7 @@ describe('a restored backup', () => {
       world.deliver(zillowFeed([dearer(one), ...others]))
       await world.run()
     }
-    restore['over the files that are there'](files['everything of the folder'])
-    utimesSync(join(folder(), 'store.db'), time, time)
+    disk.setBack()
     world.deliver(zillowFeed(all))
     await settles('The service shows listings that a later state of this store wrote: it was put back from a backup.')
     await comesRight()

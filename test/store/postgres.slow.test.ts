@@ -241,6 +241,8 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     const store = openPostgres(address)
     await (await store.lease(chatbot, now)).release()
     await store.runs.record(runRecord())
+    await store.holds.replace('north', [newHeld('A', 'delete')], { now, isWhole: true, letGo: () => 0 })
+    await store.holds.decide('north', 'approved', 'ann', now, null)
     const { store: name } = await store.runs.stamp()
     await store.close()
     await server.ask(`CREATE DATABASE copied TEMPLATE ${nameOf(address)}`)
@@ -253,6 +255,8 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     expect([await opened.isBehind(chatbot), await opened.isBehind('SN-other')]).toEqual([true, false])
     const again = open(copy)
     expect(await again.runs.lostAt('north')).toBe(now + 5)
+    const approved = { is: 'approved', by: 'ann', at: now }
+    expect(await again.holds.held('north', now)).toMatchObject([{ since: now, clock: now + 5, decision: approved }])
     expect((await again.runs.stamp()).store).not.toBe(name)
     await lease.release()
     const next = await again.lease(chatbot, now + 6)

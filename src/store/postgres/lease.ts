@@ -5,7 +5,8 @@
 import { hostname } from 'node:os'
 import { StoreAwayError, StoreTakenError } from '../../core/errors.ts'
 import { systemClock } from '../../core/machine.ts'
-import { doubtingHolds, endedWithoutAWord } from '../lease.ts'
+import { doubtingHolds } from '../holds.ts'
+import { endedWithoutAWord } from '../lease.ts'
 import type { Lease } from '../store.ts'
 import type { Asker, Door } from './door.ts'
 import { storeError } from './failure.ts'
@@ -89,8 +90,8 @@ export function createLeases(door: () => Door, time: number) {
     if (lease.place !== lease.here) await asker.run('UPDATE meta SET place = $1', [lease.here])
     if (isBehind) {
       // What was done since is unknown, as after a loss, and so is the last delivery. Another program may go on under the old name.
-      await asker.run('UPDATE feed SET lost_at = $1, last_key = NULL', [now])
       await asker.run(doubtingHolds('$1::bigint'), [now])
+      await asker.run('UPDATE feed SET lost_at = $1, last_key = NULL', [now])
       await renameStore(asker)
     }
     return { token: lease.token, isBehind }

@@ -2,7 +2,7 @@
 import type { History } from '../../plan/inputs.ts'
 import { byKey, historyOf } from '../history.ts'
 import type { Entered, HeldRow, Noted } from '../history.ts'
-import { approvalLasts } from '../holds.ts'
+import { approvalLasts, doubted } from '../holds.ts'
 import { countedFor, countedFrom, leftFor } from '../ledger.ts'
 import type { AbsenceNotes, Ledger } from '../store.ts'
 import { distinct, jsonOf, walk } from './door.ts'
@@ -108,7 +108,11 @@ export async function pruneLedger(asker: Asker, now: number): Promise<void> {
 }
 
 export function createHistory(door: Door): AbsenceNotes {
-  async function page(chatbot: string, feed: string, now: number, after: string, most: number): Promise<History[]> {
+  async function page(
+    [chatbot, feed, now, isPutBack]: Parameters<AbsenceNotes['rows']>,
+    after: string,
+    most: number,
+  ): Promise<History[]> {
     const side = (table: string, of: string): string =>
       `(SELECT DISTINCT key FROM ${table} WHERE ${of} AND key > $3 ORDER BY key LIMIT $4)`
     const ofFeed = 'chatbot = $1 AND feed = $2'
@@ -119,6 +123,8 @@ export function createHistory(door: Door): AbsenceNotes {
     )
     if (keys.length === 0) return []
     const range = [chatbot, feed, after, keys[keys.length - 1].key]
+    const usual = "CASE WHEN decision = 'approved' AND decided_at <= $4 THEN NULL ELSE decision END"
+    const { clock, decision } = isPutBack ? doubted('$4::bigint') : { clock: 'clock', decision: usual }
     const between = `${ofFeed} AND key > $3 AND key <= $4`
     const [countedAfter, absences, entries, holds] = await Promise.all([
       countedSince(door, chatbot, feed, now),
@@ -128,10 +134,9 @@ export function createHistory(door: Door): AbsenceNotes {
         range,
       ),
       door.all<HeldRow>(
-        `SELECT key, part, content, rules, since, ends, clock,
-          CASE WHEN decision = 'approved' AND decided_at <= $4 THEN NULL ELSE decision END AS decision
+        `SELECT key, part, content, rules, since, ends, ${clock} AS clock, ${decision} AS decision
         FROM hold WHERE feed = $1 AND key > $2 AND key <= $3 ORDER BY key, part`,
-        [...range.slice(1), now - approvalLasts],
+        [...range.slice(1), isPutBack ? now : now - approvalLasts],
       ),
     ])
     const [absence, entered, held] = [byKey(absences), byKey(entries), byKey(holds)]
@@ -140,7 +145,7 @@ export function createHistory(door: Door): AbsenceNotes {
     )
   }
   return {
-    rows: (chatbot, feed, now) => walk((after, most) => page(chatbot, feed, now, after, most)),
+    rows: (...of) => walk((after, most) => page(of, after, most)),
     isAbsent: async (chatbot, feed, key) =>
       (await door.get('SELECT 1 FROM absence WHERE chatbot = $1 AND feed = $2 AND key = $3', [chatbot, feed, key])) !==
       undefined,

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Stamp } from '../../core/mark.ts'
+import { doubtingHolds } from '../holds.ts'
 import { reportsKept, runsKept } from '../runs.ts'
 import { isAhead, isWrong, settingBack, settingForward, wasBehind } from '../set-back.ts'
 import type { NumberedRun, Runs, RunUnderWay, Verified } from '../store.ts'
@@ -172,10 +173,13 @@ export function createRuns(
       }),
     recordLost: (feed, at) => note(feed, 'lost_at', at),
     noteTold: (feed, told) => note(feed, 'told', told),
-    renew: (name) =>
+    renew: (name, now) =>
       door.write(lane, async (asker) => {
         await asker.run('SELECT 1 FROM meta FOR UPDATE')
-        if ((await stamp(asker)).store === name) await renameStore(asker)
+        if ((await stamp(asker)).store === name) {
+          await renameStore(asker)
+          await asker.run(doubtingHolds('$1::bigint'), [now])
+        }
         return stamp(asker)
       }),
     noteStart: (now) =>
