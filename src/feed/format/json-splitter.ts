@@ -19,7 +19,7 @@ const openObject = 123
 const closeObject = 125
 
 /** What a member for errors holds where there was none. */
-const noError = /^\s*(?:null|false|0|200|none|no[ _-]?errors?|ok|success)?\s*$/i
+const noError = /^\s*(?:null|false|0+|200|none|no[ _-]?errors?|ok|success)?\.?\s*$/i
 
 interface Container {
   isArray: boolean

@@ -73,6 +73,7 @@ test.each([
   ', "error": "", "errors": {}',
   ', "error": {"code": 0, "message": "OK"}',
   ', "error": "No error"',
+  ', "error": {"code": "0000", "message": "No errors."}',
   ', "meta": {"error": "none of the root"}',
 ])('no error: %s', async (more) => {
   expect(await reasonsOf(page(more))).toEqual([])
