@@ -128,16 +128,23 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
         `not there yet: created if it is not there in ${many(minutes, 'minute')} either`,
       )
     }
-    // Look-ups may lag, or lack what the list lacks. An Update does no harm, and tells whether it is there. If it said so time and
-    // again, and no list of a week shows it, the service counts what it does not find.
-    const isMissing = change.kind === 'create' && change.cause === 'gone-from-service'
-    if (isMissing && !isInVain((await rowOf(context, change.mlsNumber))?.undone ?? 0, null, 0))
+    // Look-ups may lag, or lack what the list lacks. An Update does no harm, and tells whether it is there.
+    if (change.kind === 'create' && change.cause === 'gone-from-service' && !(await isUpdatedInVain(context, change)))
       return void (await updateOne(context, stored, []))
   }
   const sent = await outgoingOf(context, change)
   const refusal = await refusalOf(context, change, sent)
   if (refusal !== null) return record(context, stored, 'skipped', refusal)
   await sendCreate(context, stored, sent)
+}
+
+/**
+ * Whether Updates told nothing of a listing that no list shows: they were answered time and again, over a week, as by a service that
+ * counts what it does not find; or one of an earlier run got no answer, and should have landed before the list began.
+ */
+async function isUpdatedInVain(context: ApplyContext, { mlsNumber, unsettled }: Create): Promise<boolean> {
+  const row = await rowOf(context, mlsNumber)
+  return row !== null && ((row.flight === 'update' && !unsettled) || isInVain(row.undone, null, 0))
 }
 
 /** Creates what an update did not find. If an earlier call may still create it, waits for that as for a create without an answer. */

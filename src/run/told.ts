@@ -100,7 +100,13 @@ export async function deletesBeside(
         const row = rows.get(key)
         // Another feed may have taken it over meanwhile.
         const home = row?.feed === name ? row.home : null
-        if (home !== null) beside.push({ op: 'stays-held', key, home, why: isOwn ? why : `feed ${name}: ${why}` })
+        if (home !== null)
+          beside.push({
+            op: 'stays-held',
+            key,
+            home,
+            why: isOwn ? why : `feed ${name}: ${why}; now: listing-sync approve ${name}`,
+          })
       }
     }
   }

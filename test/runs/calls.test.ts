@@ -117,6 +117,27 @@ test('where the service counts Updates of what is not there, it is created after
   expect(world.listings()).toHaveLength(20)
 })
 
+test('where the service fails at Updates of what is not there, it is created by the next run', async () => {
+  world = await RunWorld.start()
+  world.deliver(zillowFeed(homes(1, 20)))
+  await world.run()
+  await world.run()
+  world.standIn.remove('SN-1', home(7).mlsNumber)
+  world.standIn.addFault({
+    operations: ['Update'],
+    mlsNumber: home(7).mlsNumber,
+    fault: { kind: 'status', status: 500 },
+  })
+  world.clock.advance(24 * 60 * 60_000)
+  world.calls()
+  await world.run()
+  expect(world.calls()).toMatchObject({ Create: 0 })
+  world.clock.advance(24 * 60 * 60_000)
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+  expect(world.calls()).toMatchObject({ Create: 1, Update: 0 })
+  expect(world.listings()).toHaveLength(20)
+})
+
 describe('a listing that was created just now and was never listed', () => {
   const begun = async (profile: StandInProfileInput): Promise<void> => {
     world = await RunWorld.start()

@@ -206,7 +206,7 @@ test('homes that move to another feed of the chatbot under new numbers are not t
     const report = await world.run('sync', 'south')
     expect(report).toMatchObject({ result: 'ok', counts: { create: i === 0 ? 1 : 0, hold: 10 } })
     expect(whyOf(report, moved[0])).toBe(
-      `new in the feed; its home has another MLSNumber, too: both wait for a sync that can change both (${gone[0].mlsNumber}: feed north: gone from the feed; held: too many listings would leave)`,
+      `new in the feed; its home has another MLSNumber, too: both wait for a sync that can change both (${gone[0].mlsNumber}: feed north: gone from the feed; held: too many listings would leave; now: listing-sync approve north)`,
     )
     expect(there()).toEqual([...shown, home(91).mlsNumber].toSorted())
   }
