@@ -19,7 +19,6 @@ import type { TransportSettings } from '../feed/transport/settings.ts'
 import { sourceSecrets } from '../feed/transport/transports.ts'
 import { planSettings } from '../plan/settings.ts'
 import type { PlanConfig } from '../plan/settings.ts'
-import { addressOf } from '../service/base-url.ts'
 import { serviceSchema } from '../service/settings-file.ts'
 import type { ChatbotSettings, ServiceSettings } from '../service/settings.ts'
 import { readSettingsFiles } from './chatbot-settings.ts'
@@ -184,10 +183,7 @@ function resolved(
   settings: ReadonlyMap<string, ChatbotSettings>,
 ): Omit<Config, 'literalSecrets'> {
   const directory = dirname(file)
-  const serviceOf = (settings: unknown): ServiceSettings => {
-    const service = serviceSchema.parse(settings, { jitless })
-    return { ...service, baseUrl: addressOf(service.baseUrl) }
-  }
+  const serviceOf = (settings: unknown): ServiceSettings => serviceSchema.parse(settings, { jitless })
   const service = serviceOf(written.service)
   const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => ({
     ...feed,

@@ -8,6 +8,3 @@ export function baseUrlProblem(address: string): string | null {
   if (url.search !== '' || url.hash !== '') return 'must not carry a query or a fragment'
   return null
 }
-
-/** A base address in the one spelling by which services are told apart: without a slash at its end. */
-export const addressOf = (baseUrl: string): string => baseUrl.replace(/\/+$/, '')

@@ -12,6 +12,14 @@ const limits = 'off'
 let world: RunWorld
 afterEach(() => world.end())
 
+/** Twenty homes that are there, and seen by a run since. */
+async function loaded(north: object = {}): Promise<void> {
+  world = await RunWorld.start({ feeds: { north } })
+  world.deliver(zillowFeed(homes(1, 20)))
+  await world.run()
+  await world.run()
+}
+
 describe.each([
   { virtualCount: 'unknown', what: 'a page past the last one proves the end', extra: 1 },
   { virtualCount: 'total', what: 'VirtualCount, known to be the total, proves the end', extra: 0 },
@@ -49,10 +57,7 @@ describe.each([
 })
 
 test('a listing of ours that is gone from the service is looked up and updated before it is created again, and nothing else is', async () => {
-  world = await RunWorld.start()
-  world.deliver(zillowFeed(homes(1, 20)))
-  await world.run()
-  await world.run()
+  await loaded()
   world.standIn.remove('SN-1', home(7).mlsNumber)
   world.calls()
   const report = await world.run()
@@ -67,10 +72,7 @@ describe('what lists and look-ups hide, and is there, is not created a second ti
   const hides = (rule: object, shown = 0) =>
     world.standIn.addFault({ operations: ['List'], fault: { kind: 'hide', shown }, ...rule })
   const begun = async (ownership: string): Promise<void> => {
-    world = await RunWorld.start({ feeds: { north: { ownership } } })
-    world.deliver(zillowFeed(homes(1, 20)))
-    await world.run()
-    await world.run()
+    await loaded({ ownership })
     world.calls()
   }
 
@@ -100,10 +102,7 @@ describe('what lists and look-ups hide, and is there, is not created a second ti
 })
 
 test('where the service counts Updates of what is not there, it is created after a week in which no list shows it', async () => {
-  world = await RunWorld.start()
-  world.deliver(zillowFeed(homes(1, 20)))
-  await world.run()
-  await world.run()
+  await loaded()
   world.standIn.remove('SN-1', home(7).mlsNumber)
   world.standIn.addFault({ operations: ['Update'], mlsNumber: home(7).mlsNumber, fault: { kind: 'pretend' } })
   const results: string[] = []
@@ -118,10 +117,7 @@ test('where the service counts Updates of what is not there, it is created after
 })
 
 test('where the service fails at Updates of what is not there, it is created by the next run', async () => {
-  world = await RunWorld.start()
-  world.deliver(zillowFeed(homes(1, 20)))
-  await world.run()
-  await world.run()
+  await loaded()
   world.standIn.remove('SN-1', home(7).mlsNumber)
   world.standIn.addFault({
     operations: ['Update'],
@@ -140,10 +136,7 @@ test('where the service fails at Updates of what is not there, it is created by 
 
 describe('a listing that was created just now and was never listed', () => {
   const begun = async (profile: StandInProfileInput): Promise<void> => {
-    world = await RunWorld.start()
-    world.deliver(zillowFeed(homes(1, 20)))
-    await world.run()
-    await world.run()
+    await loaded()
     world.standIn.changeProfile(profile)
     world.deliver(zillowFeed(homes(1, 21)))
     expect(await world.run()).toMatchObject({ counts: { create: 1, unchanged: 20 } })
