@@ -23,7 +23,7 @@ async function prepare(
   last: LastList | null = null,
 ): Promise<Prepared> {
   const past = await recall(feed, tools) //                                  store → Past
-  const delivery = await receive(feed, tools, past, mirror) //               feed → workspace: Delivery
+  const delivery = await receive(feed, tools, past, mirror, mode) //         feed → workspace: Delivery
   const listed = await look(feed, tools, { past, delivery, mode, last }) //  service → workspace: Listed
   const plan = await decide(feed, tools, { past, delivery, listed, mode }) // three sides walked once → workspace: Plan
   const guarded = guard(feed, tools, past, plan) //                          accidents become holds: Guarded

@@ -1,6 +1,6 @@
 /** Turns the source's bytes into listings in the workspace. */
 import { isUtf8 } from 'node:buffer'
-import { UserError, messageOf } from '../core/errors.ts'
+import { FeedError, UserError, messageOf } from '../core/errors.ts'
 import { contentHash, shortHash } from '../core/hash.ts'
 import { caughtUp, emptyDelivery, listingAt, mlsNumberOf, movesAt } from '../core/listing.ts'
 import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut, MovingListing } from '../core/listing.ts'
@@ -23,10 +23,12 @@ import { hasPassed } from '../core/turn.ts'
 import type { RuleName } from '../plan/guard/hold.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
+import { filesBeside } from './files.ts'
+import type { Beside } from './files.ts'
 import { readJoins, withJoins } from './join.ts'
 import type { Past } from './recall.ts'
 import { approvedBeside, isWaiting, pendingBeside } from './told.ts'
-import type { Feed, Readers } from './tools.ts'
+import type { Feed, Mode, Readers } from './tools.ts'
 import { unreadCount } from './unread.ts'
 import { olderThan, writtenOf } from './written.ts'
 
@@ -36,9 +38,6 @@ type Source = Pick<
 >
 type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'> & { runtime: Pick<Runtime, 'clock'> }
 type Known = Pick<Past, 'moment' | 'validators' | 'last'>
-
-/** Under this name the store has `fileTime` of the last complete delivery from this source. */
-export const fileTimeOf = ({ name, source }: Pick<Feed, 'name' | 'source'>): string => `file of ${name}, ${source}`
 
 /** What one delivery says, in figures; its listings and rejects are in the workspace. */
 export interface Delivery {
@@ -63,9 +62,9 @@ export interface Delivery {
   written: Written | null
   /** If it was written before the last one: when each was, as people read it; null: nothing says that it is older. */
   older: ReturnType<typeof olderThan>
-  /** If a pattern chose its file: when that changed, in milliseconds, by the clock of whoever keeps it; null: none did. */
-  fileTime: number | null
-  /** Deltas beside it that came since the file that was read last, and are not read, as only the newest is. */
+  /** Its files, if a pattern chose them. */
+  besides: Besides | null
+  /** Deltas beside the first one, which are not read. */
   passedBy: number
   /** What the source can be asked with next time, whether it has changed. */
   validators: Validators
@@ -74,13 +73,19 @@ export interface Delivery {
 }
 
 /**
- * Receives a delivery into the workspace, or learns from the source that the last one is still current. Throws `FeedError` if it
+ * Receives a delivery into the workspace, all files of it, or learns from the source that the last one is still current. Throws `FeedError` if it
  * can't be fetched or is another kind of document. Anything less becomes a reason (incomplete) or a reject.
  */
-export async function receive(feed: Source, tools: Tools, past: Known, mirror: Mirror): Promise<Delivery> {
+export async function receive(
+  feed: Source,
+  tools: Tools,
+  past: Known,
+  mirror: Mirror,
+  mode: Mode = 'sync',
+): Promise<Delivery> {
   const budget = readBudget(feed.plan.limits.read, tools.signal, tools.runtime.clock)
   try {
-    return await received(feed, tools, past, mirror, budget)
+    return await received(feed, tools, past, mirror, mode, budget)
   } finally {
     budget.end()
   }
@@ -91,6 +96,7 @@ async function received(
   tools: Tools,
   past: Known,
   mirror: Mirror,
+  mode: Mode,
   budget: ReadBudget,
 ): Promise<Delivery> {
   // That the source did not change says nothing of the tables beside it.
@@ -100,10 +106,13 @@ async function received(
       isWaiting: await isLetGo(feed, tools),
       progress: (records) => tools.progress('records', records, null),
     })
-    return read(feed, tools, past, refreshed.opened, budget, refreshed)
+    return read(feed, tools, past, refreshed.opened, { unread: [], passedBy: 0 }, budget, refreshed)
   }
   const opened = await feed.open(saved, budget.signal, tools.workspace.folder)
-  if (opened !== 'not-modified') return read(feed, tools, past, opened, budget)
+  if (opened !== 'not-modified') {
+    const beside = await filesBeside(feed, tools.store, past, opened.besides, mode)
+    return read(feed, tools, past, opened, beside, budget)
+  }
   if (saved === null)
     throw new UserError(
       `${feed.name}: the source answered HTTP 304 to a request without validators; report this to whoever runs it`,
@@ -121,7 +130,7 @@ async function received(
     endsLater: false,
     written: null,
     older: null,
-    fileTime: null,
+    besides: null,
     passedBy: 0,
     validators: saved,
     notes: [],
@@ -144,140 +153,62 @@ async function isLetGo({ name, plan: { limits } }: Source, { store, runtime }: T
   return deletes.length > 0 && (deletes.some(({ decision }) => decision !== null) || held.some(isOver))
 }
 
-/**
- * How many of the older files came after the one that was read last (`lastTime`, by the folder's clock). If none was, so many came
- * after the last complete delivery: a folder whose clock is ahead makes all of them seem new.
- */
-function missed(besides: Besides | null, lastTime: number | null, completeAt: number | null, now: number): number {
-  if (besides === null || (lastTime === null && besides.changedAt > now)) return 0
-  const since = lastTime ?? completeAt ?? -Infinity
-  return besides.older.filter((time) => time > since).length
-}
-
-/** Bytes → raw records → listings. A record whose bytes the snapshot knows is only marked as seen: nothing parses it. */
+/** Bytes → raw records → listings, of the older files first: what a later file says of an MLSNumber replaces it. */
 async function read(
   feed: Source,
   tools: Tools,
-  { moment, last }: Known,
-  opened: Opened,
+  past: Known,
+  newest: Opened,
+  { unread, passedBy }: Beside,
   budget: ReadBudget,
   live: Refreshed | null = null,
 ): Promise<Delivery> {
   const { mapping } = feed
-  const { workspace, progress } = tools
-  const source = feed.decompress(opened, workspace.folder)
-  let bytes = 0
-  async function* countedBytes(): AsyncGenerator<Buffer> {
-    for await (const chunk of source.bytes) {
-      bytes += chunk.length
-      yield chunk
+  const { moment, last } = past
+  const joins = await readJoins(feed.joins ?? [], tools.workspace, budget, feed.transport.maxRecordBytes)
+  const intake = await intakeOf(feed, tools, past, budget, unread.length > 0)
+  const { summary, ending } = intake
+  let [bytes, isFull] = [0, false]
+  let written: Written | null = null
+  let reasons: string[] = []
+  let [doubt, misdated]: (string | null)[] = [null, null]
+  for (const file of [...unread, null]) {
+    // The newest one is open, and is closed as it is read.
+    if (file !== null && budget.exceeded() !== null) continue
+    const name = unread.length === 0 ? null : (file ?? newest.besides!).name
+    const before = intake.position()
+    try {
+      const opened = file === null ? newest : await file.open()
+      const document = await readDocument(feed, tools, opened, joins, budget, intake, name)
+      const isWhole = document.reasons.length === 0
+      const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
+      if (unread.length > 0) intake.replace(before, said === 'full' && isWhole)
+      if (said === 'full' && isWhole) [reasons, doubt] = [[], null]
+      isFull ||= said === 'full'
+      bytes += document.bytes
+      reasons.push(...document.reasons.map((reason) => (name === null ? reason : `${name}: ${reason}`)))
+      doubt ??= document.doubt
+      const when = writtenOf(document.written, opened, moment.timezone, mapping.dates ?? [])
+      if (document.written?.trim() && when?.by !== 'document') misdated = document.written
+      if (written === null || (when !== null && when.at > written.at)) written = when
+    } catch (error) {
+      if (name === null || !(error instanceof FeedError)) throw error
+      reasons.push(`${name}: ${error.message}`)
     }
   }
-  const { encoding, maxRecordBytes, endsWithLineBreak } = feed.transport
-  const joins = await readJoins(feed.joins ?? [], workspace, budget, maxRecordBytes)
-  const own = feed.format.read(countedBytes(), {
-    ...mapping.formatOptions,
-    reads: mapping.reads,
-    encoding,
-    maxRecordBytes,
-    charset: opened.charset,
-    lengthProven: () => !endsWithLineBreak || source.end().proven,
-  })
-  const reading = withJoins(own, joins)
-  const summary = emptyDelivery()
-  const looks = { doubled: new MojibakeCount(), marks: new SurplusMarks() }
-  const keyless = keylessRecords(last.keyless, moment.now)
-  const ending = endOf()
-  let endsLater = false
-  const leftOut = imagesCount()
-  const unread = unreadCount()
-  let skipped = 0
-  const known = await tools.store.snapshot.knownRecords(feed.chatbot, feed.name, mapping.version)
-  /** Takes some records; gives whether the time sufficed for all of them. */
-  async function take(records: readonly RawRecord[], context: string): Promise<boolean> {
-    const rows: NewDelivered[] = []
-    const looked = records.map((record) => {
-      const raw = context + rawHash(record)
-      return { record, raw, ids: known.find(raw) }
-    })
-    const fresh = looked.filter(({ ids }) => ids.length === 0).map(({ record }) => record)
-    const confirmed = await confirmedFor(feed, tools, moment, reading, fresh, budget)
-    const made = budget.each(fresh, (record) => {
-      const delivered = normalised(mapping, moment, reading, record, confirmed, looks)
-      const isRejected = delivered.some(({ kind }) => kind === 'reject')
-      return { delivered, home: isRejected ? homeOfRecord(mapping, moment, reading, record) : null }
-    })
-    let next = 0
-    for (const { raw, ids } of looked) {
-      if (countSeen(ids, workspace, summary)) {
-        skipped++
-        ending.seen(ids[ids.length - 1])
-        continue
-      }
-      if (next === made.length) break
-      const { delivered, home } = made[next++]
-      // A listing that ends by itself must be parsed every time.
-      const endsByItself = delivered.some((one) => 'endsLater' in one && one.endsLater)
-      endsLater ||= endsByItself
-      const skippable = !endsByItself && delivered.every((one) => one.kind === 'listing')
-      for (const one of delivered) {
-        summary.records++
-        if (one.kind === 'reject' && one.mlsNumber === null) keyless.add(home, raw)
-        count(summary, one.kind)
-        ending.parsed(mlsNumberOf(one))
-        if (one.kind === 'listing') {
-          leftOut.add(one.imagesLeftOut, one.imageFiles)
-          unread.add(one)
-        }
-        rows.push(
-          newRow(
-            feed.plan.volatile.fields,
-            moment,
-            one,
-            summary.records,
-            skippable ? raw : null,
-            delivered.length,
-            home,
-          ),
-        )
-      }
-    }
-    // In small batches: garbage that lives longer is collected late, and memory grows.
-    if (rows.length > 0) workspace.addDelivered(rows)
-    return next === fresh.length
-  }
-  reading: for await (const batch of reading.records) {
-    const context = contextHash(reading)
-    for (const records of budget.steps(batch)) {
-      await budget.pause()
-      if (budget.exceeded() !== null || !(await take(records, context))) break reading
-    }
-    progress('records', summary.records, null)
-  }
-  known.end()
-  const reasons = new Set([...reasonsOf(source.end(), feed.format), ...reading.end().reasons])
+  intake.end()
   const exceeded = budget.exceeded()
-  if (exceeded !== null) reasons.add(exceeded)
-  const said = mapping.deliveryOf?.(reading.says?.() ?? {}) ?? mapping.delivery
-  const mode = live === null ? said : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
-  const saysWritten = reading.written?.() ?? null
-  const written = writtenOf(saysWritten, opened, moment.timezone, mapping.dates ?? [])
+  if (exceeded !== null) reasons.push(exceeded)
+  reasons = [...new Set(reasons)]
+  const mode =
+    live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const older = olderThan(last.written, written, feed.source, moment)
-  const ownRecords = summary.records
+  const own = intake.position()
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself.
   const pending =
-    mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary, reasons.size === 0) : 0
-  const { doubt = null } = source.end()
-  const ofRead = [...leftOut.notes(), ...unread.notes(), ...looks.doubled.notes(), ...looks.marks.notes()]
-  const others =
-    skipped === 1 ? '1 record that is as in the last run was' : `${skipped} records that are as in the last run were`
-  const notes = [
-    ...(live?.notes ?? []),
-    ...joins.notes,
-    // Or fewer than in the last run would look as if the feed had been put right.
-    ...ofRead.map((note) => (skipped === 0 ? note : `${note}; ${others} not read and not counted`)),
-  ]
+    mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary, own, reasons.length === 0) : 0
+  const notes = [...(live?.notes ?? []), ...joins.notes, ...intake.notes()]
   if (pending > 0) {
     const said = many(pending, 'MLSNumber')
     notes.push(`What earlier deliveries said of ${said} was not carried out yet, and is planned again with this one`)
@@ -288,45 +219,182 @@ async function read(
       `Of ${said} a later delivery said something that is not carried out yet: what this one says of ${passed === 1 ? 'it' : 'them'} is passed over`,
     )
   }
-  if (saysWritten?.trim() && written?.by !== 'document')
+  if (misdated !== null)
     notes.push(
-      `When this delivery was written can't be read ("${shorten(printable(saysWritten), 40)}"), so an older one may not be noticed: add the form of that time to dates in the preset`,
+      `When this delivery was written can't be read ("${shorten(printable(misdated), 40)}"), so an older one may not be noticed: add the form of that time to dates in the preset`,
     )
-  const { besides = null } = opened
-  const lastTime = besides && (await tools.store.learnt.number(feed.chatbot, fileTimeOf(feed)))
-  const passedBy = mode === 'delta' ? missed(besides, lastTime, last.completeAt, moment.now) : 0
-  if (passedBy > 0) {
-    const isFirst = last.completeAt === null
-    const [files, are] = [many(passedBy, 'more file'), passedBy === 1 ? 'is' : 'are']
-    const came = isFirst ? `of the source ${are} there` : 'came since the last one was read'
+  if (passedBy > 0 && mode === 'delta') {
+    const [those, say] =
+      passedBy === 1
+        ? ['1 older file of the source is', 'it says']
+        : [`${passedBy} older files of the source are`, 'they say']
     notes.push(
-      `${files} ${came} and ${are} not read, as only the newest is. A delta says a thing once: let each file hold all that changed since the one that was read last, or run the feed after each file`,
+      `${those} not read, as this is the first delivery. If ${say} something of listings that are still offered: listing-sync backfill ${feed.name} reads all files`,
     )
   }
   let agrees: boolean | null = null
-  if (doubt !== null && !feed.format.hasEndMark && mode === 'full' && reasons.size === 0) {
+  if (doubt !== null && !feed.format.hasEndMark && mode === 'full' && reasons.length === 0) {
     agrees = await endsLike(feed, tools, last, ending)
-    if (!agrees) reasons.add("its end can't be proven, and the delivery before does not end like it")
+    if (!agrees) reasons.push("its end can't be proven, and the delivery before does not end like it")
     notes.push(
       `The end of this delivery can't be proven: ${doubt}. What it lacks goes only if the next one lacks it, too`,
     )
   }
   return {
-    summary: { ...summary, bytes, reasons: [...reasons], complete: reasons.size === 0 },
-    keyless: keyless.all(),
+    summary: { ...summary, bytes, reasons, complete: reasons.length === 0 },
+    keyless: intake.keyless(),
     mode,
     source: live,
-    own: pending > 0 ? ownRecords : null,
+    own: pending > 0 ? own : null,
     lacking: joins.known.flatMap(({ join, rowsOf }) => (rowsOf === null ? join.fields : [])),
     agrees,
     lastKey: feed.format.hasEndMark ? null : await lastKeyOf(tools, ending),
-    endsLater,
+    endsLater: intake.endsLater(),
     written,
     older,
-    fileTime: besides?.changedAt ?? null,
-    passedBy,
-    validators: opened.validators,
+    besides: newest.besides ?? null,
+    passedBy: mode === 'delta' ? passedBy : 0,
+    validators: newest.validators,
     notes,
+  }
+}
+
+/** Reads one document into the intake. `name`: said in front of where its records are; null: it is the only one. */
+async function readDocument(
+  feed: Source,
+  { workspace, progress }: Tools,
+  opened: Opened,
+  joins: Joins,
+  budget: ReadBudget,
+  intake: Intake,
+  name: string | null,
+) {
+  const { mapping } = feed
+  const source = feed.decompress(opened, workspace.folder)
+  let bytes = 0
+  async function* countedBytes(): AsyncGenerator<Buffer> {
+    for await (const chunk of source.bytes) {
+      bytes += chunk.length
+      yield chunk
+    }
+  }
+  const { encoding, maxRecordBytes, endsWithLineBreak } = feed.transport
+  const own = feed.format.read(countedBytes(), {
+    ...mapping.formatOptions,
+    reads: mapping.reads,
+    encoding,
+    maxRecordBytes,
+    charset: opened.charset,
+    lengthProven: () => !endsWithLineBreak || source.end().proven,
+  })
+  const reading = withJoins(own, joins)
+  reading: for await (const batch of reading.records) {
+    const context = contextHash(reading)
+    const named = name === null ? batch : batch.map((record) => ({ ...record, at: `${name}: ${record.at}` }))
+    for (const records of budget.steps(named)) {
+      await budget.pause()
+      if (budget.exceeded() !== null || !(await intake.take(reading, records, context))) break reading
+    }
+    progress('records', intake.summary.records, null)
+  }
+  return {
+    bytes,
+    reasons: [...reasonsOf(source.end(), feed.format), ...reading.end().reasons],
+    doubt: source.end().doubt ?? null,
+    says: reading.says?.() ?? {},
+    written: reading.written?.() ?? null,
+  }
+}
+
+type Joins = Awaited<ReturnType<typeof readJoins>>
+type Intake = Awaited<ReturnType<typeof intakeOf>>
+
+/**
+ * Takes the records of a delivery into the workspace, and counts them. A record whose bytes the snapshot knows is only marked as seen:
+ * nothing parses it. `areSeveral`: the delivery has several files. Then each record is parsed, as the MLSNumber has to be known.
+ */
+async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, budget: ReadBudget, areSeveral: boolean) {
+  const { mapping } = feed
+  const { workspace } = tools
+  const summary = emptyDelivery()
+  const looks = { doubled: new MojibakeCount(), marks: new SurplusMarks() }
+  const ending = endOf()
+  const leftOut = imagesCount()
+  const unread = unreadCount()
+  const known = areSeveral ? null : await tools.store.snapshot.knownRecords(feed.chatbot, feed.name, mapping.version)
+  let keyless = keylessRecords(last.keyless, moment.now)
+  let [endsLater, skipped, position] = [false, 0, 0]
+  return {
+    summary,
+    ending,
+    position: () => position,
+    endsLater: () => endsLater,
+    keyless: () => keyless.all(),
+    /** Takes some records; gives whether the time sufficed for all of them. */
+    async take(reading: Reading, records: readonly RawRecord[], context: string): Promise<boolean> {
+      const rows: NewDelivered[] = []
+      const looked = records.map((record) => {
+        const raw = context + rawHash(record)
+        return { record, raw, ids: known?.find(raw) ?? [] }
+      })
+      const fresh = looked.filter(({ ids }) => ids.length === 0).map(({ record }) => record)
+      const confirmed = await confirmedFor(feed, tools, moment, reading, fresh, budget, areSeveral)
+      const made = budget.each(fresh, (record) => {
+        const delivered = normalised(mapping, moment, reading, record, confirmed, looks)
+        const isRejected = delivered.some(({ kind }) => kind === 'reject')
+        return { delivered, home: isRejected ? homeOfRecord(mapping, moment, reading, record) : null }
+      })
+      let next = 0
+      for (const { raw, ids } of looked) {
+        if (countSeen(ids, workspace, summary)) {
+          position += ids.length
+          skipped++
+          ending.seen(ids[ids.length - 1])
+          continue
+        }
+        if (next === made.length) break
+        const { delivered, home } = made[next++]
+        // A listing that ends by itself must be parsed every time.
+        const endsByItself = delivered.some((one) => 'endsLater' in one && one.endsLater)
+        endsLater ||= endsByItself
+        const skippable = !endsByItself && delivered.every((one) => one.kind === 'listing')
+        for (const one of delivered) {
+          position++
+          summary.records++
+          if (one.kind === 'reject' && one.mlsNumber === null) keyless.add(home, raw)
+          count(summary, one.kind)
+          ending.parsed(mlsNumberOf(one))
+          if (one.kind === 'listing') {
+            leftOut.add(one.imagesLeftOut, one.imageFiles)
+            unread.add(one)
+          }
+          const bytes = skippable ? raw : null
+          rows.push(newRow(feed.plan.volatile.fields, moment, one, position, bytes, delivered.length, home))
+        }
+      }
+      // In small batches: garbage that lives longer is collected late, and memory grows.
+      if (rows.length > 0) workspace.addDelivered(rows)
+      return next === fresh.length
+    },
+    /** Drops what the records up to a position said of MLSNumbers that later ones say something of; `isFull`: all that they said. */
+    replace(upTo: number, isFull: boolean): void {
+      const replaced = workspace.replace(upTo, isFull)
+      for (const kind of replaced) count(summary, kind, -1)
+      summary.records -= replaced.length
+      if (isFull) keyless = keylessRecords(last.keyless, moment.now)
+    },
+    /** Sentences about the records that were read. */
+    notes(): string[] {
+      const others =
+        skipped === 1
+          ? '1 record that is as in the last run was'
+          : `${skipped} records that are as in the last run were`
+      return [...leftOut.notes(), ...unread.notes(), ...looks.doubled.notes(), ...looks.marks.notes()].map((note) =>
+        // Or fewer than in the last run would look as if the feed had been put right.
+        skipped === 0 ? note : `${note}; ${others} not read and not counted`,
+      )
+    },
+    end: () => known?.end(),
   }
 }
 
@@ -343,6 +411,7 @@ async function addPending(
   tools: Tools,
   moment: Moment,
   summary: DeliverySummary,
+  position: number,
   isWhole: boolean,
 ): Promise<number> {
   const { name, plan } = feed
@@ -357,7 +426,7 @@ async function addPending(
       for (const one of delivered) {
         summary.records++
         count(summary, one.kind)
-        rows.push(newRow(plan.volatile.fields, moment, one, summary.records, null, 1))
+        rows.push(newRow(plan.volatile.fields, moment, one, ++position, null, 1))
       }
     }
     workspace.addDelivered(rows)
@@ -412,11 +481,12 @@ type Confirmed = ReadonlyMap<string, MovingListing>
 /** By MLSNumber, the earlier state of listings of which records tell only what changed. Few presets have such records. */
 async function confirmedFor(
   { mapping, chatbot, name }: Source,
-  { store }: Tools,
+  { store, workspace }: Tools,
   moment: Moment,
   reading: Reading,
   fresh: readonly RawRecord[],
   budget: ReadBudget,
+  areSeveral: boolean,
 ): Promise<Confirmed> {
   if (mapping.asksFor === undefined) return new Map()
   const asked = budget.each(fresh, (record) => {
@@ -441,6 +511,9 @@ async function confirmedFor(
     if (older.has(key)) continue
     for (const one of delivered) if (one.kind === 'listing') confirmed.set(key, one)
   }
+  // So does what an earlier file of the same delivery says.
+  const said = areSeveral ? keys.flatMap((key) => workspace.deliveredAs(key).map((one) => ({ key, one }))) : []
+  for (const { key, one } of said) if (one.kind === 'listing') confirmed.set(key, one)
   return confirmed
 }
 

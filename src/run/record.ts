@@ -14,7 +14,7 @@ import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
 import { createsWait, holdsWait } from './hold-sentences.ts'
 import { keepList } from './look.ts'
-import { fileTimeOf } from './receive.ts'
+import { noteFiles } from './files.ts'
 import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
@@ -315,7 +315,7 @@ async function recordDelivery(
     await store.records.keep(name, [], isCarriedOut ? delivery.source.carriedOut : delivery.source.accepted)
   }
   if (!summary.complete) return
-  if (delivery.fileTime !== null) await store.learnt.setNumber(chatbot, fileTimeOf(feed), delivery.fileTime)
+  if (delivery.besides !== null) await noteFiles(feed, store, delivery.besides)
   const { now } = past.moment
   const noted: Partial<LastDelivery> = { mapping: mapping.version }
   if (applied === null || isGoneThrough(applied)) noted.completeAt = now

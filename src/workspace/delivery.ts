@@ -43,6 +43,14 @@ export function createDelivery(database: Database.Database) {
   const remove = database.prepare<[string], Pick<StoredDelivered, 'kind'>>(
     "DELETE FROM delivered WHERE key = ? AND kind <> 'reject' RETURNING kind",
   )
+  const replaced =
+    "position <= @upTo AND (@all OR key IN (SELECT key FROM delivered WHERE position > @upTo AND kind <> 'reject'))"
+  const [replaceRejects, replaceListings] = ['reject', 'delivered_listing'].map((table) =>
+    database.prepare<[{ upTo: number; all: 0 | 1 }]>(`DELETE FROM ${table} WHERE ${replaced}`),
+  )
+  const replaceRows = database.prepare<[{ upTo: number; all: 0 | 1 }], Pick<StoredDelivered, 'kind'>>(
+    `DELETE FROM delivered WHERE ${replaced} RETURNING kind`,
+  )
   const pageOfRejects = database.prepare<[number], StoredReject>(
     `SELECT * FROM reject WHERE position > ? ORDER BY position LIMIT ${pageRows}`,
   )
@@ -81,6 +89,13 @@ export function createDelivery(database: Database.Database) {
       const taken = remove.all(key).map(({ kind }) => kind)
       return id !== null && seen.delete(id) ? [...taken, 'listing'] : taken
     },
+    replace: inOneGo(database, (upTo: number, isAll: boolean): Delivered['kind'][] => {
+      const which = { upTo, all: isAll ? 1 : 0 } as const
+      replaceListings.run(which)
+      const rejects = Array.from({ length: replaceRejects.run(which).changes }, () => 'reject' as const)
+      const others = replaceRows.all(which).filter(({ kind }) => kind !== 'reject')
+      return [...rejects, ...others.map(({ kind }) => kind)]
+    }),
     deliveredAs: (key: string): Delivered[] =>
       readable.all(key).map(({ kind, at, why, position }) => {
         if (kind === 'listing') return { kind, at, ...readListing(position) }

@@ -54,6 +54,11 @@ export interface Workspace {
    * Rejects stay. Gives the kind of each removed record.
    */
   takeBack(key: string, id: number | null): Delivered['kind'][]
+  /**
+   * Removes what was added up to this position of MLSNumbers of which a record that can be read was added behind it; `all`: of every
+   * MLSNumber, and what has none. Gives the kind of each removed record.
+   */
+  replace(upTo: number, all: boolean): Delivered['kind'][]
   /** The records of this MLSNumber that were added, without rejects. */
   deliveredAs(key: string): Delivered[]
   /** Whether a record of this MLSNumber was added that is no reject. */

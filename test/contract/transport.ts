@@ -35,7 +35,10 @@ export async function open(transport: Transport, source: string, options: Transp
 
 /** All bytes of a source as Latin-1, and how they ended. */
 export async function receive(transport: Transport, source: string, options: TransportOptions) {
-  const opened = await open(transport, source, options)
+  return received(await open(transport, source, options))
+}
+
+export async function received(opened: Opened) {
   const parts: Buffer[] = []
   // Blocks are filled anew (`Opened.bytes`), and this reader keeps them all.
   for await (const part of opened.bytes) parts.push(Buffer.from(part))

@@ -171,6 +171,25 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(['A', 'B', 'D'].map((key) => workspace.isReadable(key))).toEqual([true, false, false])
       })
 
+      it('lets later files of a delivery replace what earlier ones said of an MLSNumber, unless the later record can not be read', () => {
+        const broken = (mlsNumber: string | null): Delivered => ({ kind: 'reject', at: 'bad', mlsNumber, problems: [] })
+        const sold: Delivered = { kind: 'removal', at: 'sold', mlsNumber: 'B', why: 'Status is Sold' }
+        workspace.addDelivered([
+          ...['A', 'B', 'C'].map((key, at) => arrived(at + 1, listingOf(key))),
+          ...['A', 'C', null].map((key, at) => arrived(at + 4, broken(key))),
+        ])
+        workspace.addDelivered([arrived(7, listingOf('A', 'again')), arrived(8, sold), arrived(9, broken('C'))])
+        expect(workspace.replace(6, false).toSorted()).toEqual(['listing', 'listing', 'reject'])
+        const left = () => [...workspace.delivered()].map(({ key, position }) => `${key}${position}`)
+        expect(left()).toEqual(['A7', 'B8', 'C3', 'C5', 'C9'])
+        expect([...workspace.rejects()].map(({ mlsNumber }) => mlsNumber)).toEqual(['C', null, 'C'])
+        expect(() => workspace.deliveredAt(1)).toThrow(/holds no listing/)
+        expect(workspace.replace(8, true).toSorted()).toEqual(['listing', 'listing', 'reject', 'reject', 'removal'])
+        expect(left()).toEqual(['C9'])
+        expect([...workspace.rejects()].map(({ mlsNumber }) => mlsNumber)).toEqual(['C'])
+        expect(() => workspace.deliveredAt(7)).toThrow(/holds no listing/)
+      })
+
       it('gives rejects in the order of the delivery, over many pages', () => {
         const rejects = Array.from({ length: 2100 }, (_, i) => `record ${i}`)
         workspace.addDelivered(

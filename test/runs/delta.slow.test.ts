@@ -624,28 +624,7 @@ function put(name: string, some: readonly Home[], ahead = 0): void {
   utimesSync(`${world.folder}/${name}`, time, time)
 }
 
-test('deltas that are passed by, as only the newest file of a pattern is read, are told once, with status 4', async () => {
-  world.configure({ north: { source: './drop-*.xml', delivery: 'delta', volatile } })
-  put('drop-1.xml', [dearer(all[0])])
-  expect(await world.run()).toMatchObject({ result: 'ok', notes: [] })
-  put('drop-2.xml', [gone(all[1])])
-  put('drop-3.xml', [gone(all[2])])
-  put('drop-4.xml', [dearer(all[3])])
-  expect(await world.run()).toMatchObject({
-    result: 'partial',
-    counts: { update: 1, delete: 0 },
-    notes: [
-      expect.stringMatching(/^2 more files came since the last one was read and are not read, as only the newest is\./),
-    ],
-  })
-  expect(await world.run()).toMatchObject({ result: 'ok', notes: [] })
-  world.configure({ north: { source: './drop-*.xml', delivery: 'full', limits: 'off', volatile } })
-  put('drop-6.xml', all, 3 * hour)
-  put('drop-7.xml', all, 3 * hour)
-  expect(await world.run()).toMatchObject({ result: 'ok', notes: ['limits: off, so the guard holds nothing'] })
-})
-
-describe('a delta that was read, or is still to be, is not told as passed by', () => {
+describe('a delta in a folder of others is read once', () => {
   const only = /^What earlier deliveries said of/
 
   test('whatever the clock of whoever keeps the files says', async () => {

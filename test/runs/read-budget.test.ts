@@ -13,9 +13,11 @@ import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
 import { decompressed } from '../../src/feed/transport/decompress.ts'
 import { transportSettings } from '../../src/feed/transport/settings.ts'
 import { standardInput } from '../../src/feed/transport/stdin.ts'
+import type { Besides } from '../../src/feed/transport/transport.ts'
 import { planSettings } from '../../src/plan/settings.ts'
 import { dryMirror } from '../../src/run/mirror.ts'
 import { receive } from '../../src/run/receive.ts'
+import type { Mode } from '../../src/run/tools.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { openWorkspace } from '../../src/workspace/sqlite.ts'
 import { resoRow, resoTable } from '../support/delivery.ts'
@@ -62,7 +64,13 @@ function slowCsv(before: (record: RawRecord) => void): Reader {
   }
 }
 
-async function received(stream: Readable, read: object, format: Reader) {
+async function received(
+  stream: Readable,
+  read: object,
+  format: Reader,
+  besides?: (signal: AbortSignal) => Besides,
+  mode?: Mode,
+) {
   const { store, workspace, stop } = parts
   const plan = planSettings.parse({ limits: { read } })
   const transport = transportSettings.parse({})
@@ -70,15 +78,17 @@ async function received(stream: Readable, read: object, format: Reader) {
     name: 'north',
     chatbot: 'SN-1',
     source: '-',
-    open: (_: unknown, signal: AbortSignal, scratch: string) =>
-      standardInput(() => stream)('-', {
+    open: async (_: unknown, signal: AbortSignal, scratch: string) => {
+      const opened = await standardInput(() => stream)('-', {
         directory: '.',
         ...transport,
         clock: { now: () => now, sleep: () => Promise.resolve() },
         validators: null,
         scratch,
         signal,
-      }),
+      })
+      return opened === 'not-modified' ? opened : { ...opened, besides: besides?.(signal) }
+    },
     decompress: (source: Parameters<typeof decompressed>[0]) =>
       decompressed(source, { ...transport, scratch: workspace.folder }),
     format,
@@ -96,12 +106,37 @@ async function received(stream: Readable, read: object, format: Reader) {
       last: noDelivery,
     },
     dryMirror(feed, store),
+    mode,
   )
   const keys = [...workspace.delivered()].map(({ key }: { key: string }) => key)
   return { summary, keys }
 }
 
 const table = (count: number) => resoTable(...Array.from({ length: count }, (_, index) => resoRow(`M-${1000 + index}`)))
+
+test('once the time is over, no other file of the delivery is opened', async () => {
+  const opened: string[] = []
+  const besides = (signal: AbortSignal): Besides => ({
+    name: 'd',
+    changedAt: now,
+    older: ['a', 'b', 'c'].map((name) => ({
+      name,
+      changedAt: now,
+      async open() {
+        opened.push(name)
+        if (!signal.aborted) await new Promise((over) => signal.addEventListener('abort', over))
+        throw signal.reason
+      },
+    })),
+  })
+  const stream = Readable.from([Buffer.from(table(3))])
+  const { summary } = await received(stream, { total: '50ms' }, formats['csv'], besides, 'backfill')
+  expect(opened).toEqual(['a'])
+  const late = 'reading took longer than 0.05 s (limits.read.total); the rest was not read'
+  expect(summary).toMatchObject({ complete: false, reasons: expect.arrayContaining([`a: ${late}`, late]) })
+  expect(stream.destroyed).toBe(true)
+})
+
 const spend = (milliseconds: number): void => {
   const until = performance.now() + milliseconds
   while (performance.now() < until);

@@ -66,7 +66,8 @@ export function createMapping(
       return (version ??= shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])))
     },
     delivery: options.delivery ?? preset.delivery,
-    deliveryOf: (header) => options.delivery ?? deliveryNamed(preset, header),
+    ...(options.delivery === undefined &&
+      preset.deliveryFrom !== undefined && { deliveryOf: (header) => deliveryNamed(preset, header) }),
     dates: preset.dates,
     format: preset.format,
     formatOptions: formatOptions(preset, options),

@@ -29,7 +29,7 @@ export async function openUnchanged(entry: Entry, folder: string, options: Trans
     await waitUnchanged(unchanged, options)
     holdUnchanged(entry, await look(entry.path), unchanged, entry.path)
   }
-  return { ...(await openFile(entry.path, options, folder)), besides: entry.besides }
+  return openFile(entry.path, options, folder)
 }
 
 /** What is at a path, links followed; null: nothing. Throws `FeedError` if it may not be read. */

@@ -4,8 +4,9 @@
  */
 import { parse } from 'node:path'
 import { FeedError } from '../../core/errors.ts'
+import { printable } from '../../core/text.ts'
 import type { Readiness } from './settings.ts'
-import type { Besides, TransportOptions } from './transport.ts'
+import type { Besides, Opened, TransportOptions } from './transport.ts'
 
 /** A file as a folder shows it. */
 export interface Entry {
@@ -16,7 +17,11 @@ export interface Entry {
   time: number | null
   /** Not a directory, a device, a FIFO. */
   regular: boolean
-  besides?: Besides
+}
+
+/** The newest file of those that match, and the older ones, the oldest first. */
+export interface Newest extends Entry {
+  older: readonly Entry[]
 }
 
 /** Looks at a path here or on a server. Follows links; null: nothing there. */
@@ -55,7 +60,7 @@ export async function newestOf(
   look: Look,
   hasMarker: (path: string) => Promise<boolean>,
   { nameOf, ready: { marker } }: Choice,
-): Promise<Entry> {
+): Promise<Newest> {
   const markers = new Set(marker === undefined ? [] : matching.map(({ path }) => markerOf(marker, path)))
   const named = matching.filter(({ path }) => !underWay.test(parse(path).base) && !markers.has(path))
   const files: Entry[] = []
@@ -70,8 +75,7 @@ export async function newestOf(
   const newestFirst = files.sort((a, b) => (b.time ?? 0) - (a.time ?? 0) || (a.path < b.path ? 1 : -1))
   for (const [i, entry] of newestFirst.entries()) {
     if (marker !== undefined && !(await hasMarker(markerOf(marker, entry.path)))) continue
-    const older = newestFirst.slice(i + 1).flatMap(({ time }) => time ?? [])
-    return { ...entry, besides: { changedAt: entry.time ?? 0, older } }
+    return { ...entry, older: newestFirst.slice(i + 1).toReversed() }
   }
   if (newestFirst.length > 0) {
     throw new FeedError(
@@ -82,6 +86,15 @@ export async function newestOf(
   throw new FeedError(
     `no file matches ${nameOf(pattern)}${matching.length > 0 ? ' (what matches is not a regular file or is still being uploaded)' : ''}`,
   )
+}
+
+/** The files beside the newest one, each to be opened by `open`. */
+export function besidesOf(newest: Newest, open: (entry: Entry) => Promise<Opened>): Besides {
+  const inBrief = ({ path, time }: Entry) => ({ name: printable(parse(path).base), changedAt: time ?? 0 })
+  return {
+    ...inBrief(newest),
+    older: newest.older.map((entry) => ({ ...inBrief(entry), open: () => open(entry) })),
+  }
 }
 
 /** Throws `FeedError` for a folder of more entries than are looked at. */

@@ -2,7 +2,7 @@ import { glob as matches } from 'node:fs/promises'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { isPattern } from './address.ts'
 import { look, openUnchanged } from './file.ts'
-import { assertFewFiles, newestOf } from './folder.ts'
+import { assertFewFiles, besidesOf, fileAt, newestOf } from './folder.ts'
 import type { Entry } from './folder.ts'
 import type { Transport } from './transport.ts'
 
@@ -25,5 +25,8 @@ export const glob: Transport = async (source, options) => {
   }
   const choice = { nameOf: (path: string) => (path === pattern ? source : path), ready: options.ready }
   const hasMarker = async (path: string): Promise<boolean> => (await look(path)) !== null
-  return openUnchanged(await newestOf(matching, pattern, look, hasMarker, choice), folder, options)
+  const newest = await newestOf(matching, pattern, look, hasMarker, choice)
+  const open = (entry: Entry) => openUnchanged(entry, folder, options)
+  const besides = besidesOf(newest, async ({ path }) => open(await fileAt(path, look, choice)))
+  return { ...(await open(newest)), besides }
 }

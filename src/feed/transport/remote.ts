@@ -11,10 +11,10 @@ import { isPattern, remoteAddress } from './address.ts'
 import type { RemoteAddress } from './address.ts'
 import { openFile } from './file.ts'
 import { assertRoom, roomIn } from '../../core/room.ts'
-import { fileAt, holdUnchanged, newestOf, waitUnchanged } from './folder.ts'
-import type { Entry } from './folder.ts'
+import { besidesOf, fileAt, holdUnchanged, newestOf, waitUnchanged } from './folder.ts'
+import type { Choice, Entry } from './folder.ts'
 import type { Login } from './settings.ts'
-import type { Opened, Transport, TransportOptions } from './transport.ts'
+import type { Besides, Opened, Transport, TransportOptions } from './transport.ts'
 
 /** File systems allow no longer names. */
 const longestName = 255
@@ -24,6 +24,9 @@ const unsized =
 
 /** An entry of a folder's list. */
 export type Listed = Omit<Entry, 'path'> & { name: string }
+
+/** The file to fetch. */
+type Chosen = Entry & { besides?: Besides }
 
 /** Progress of a download, for messages; `of` is null if the server does not say the size. */
 export interface Transfer {
@@ -93,13 +96,22 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
         over.abort()
       }
     }
+    const choice: Choice = { nameOf: (path) => nameOf(address, path), ready: options.ready }
+    // It was complete before the newest one was.
+    const openOlder = ({ path }: Entry): Promise<Opened> =>
+      visit(async (connection, transfer) => {
+        const entry = await fileAt(path, (one) => connection.look(one), choice)
+        return fetched(connection, transfer, entry, address, options)
+      })
+    const choose = async (connection: Connection): Promise<Chosen> =>
+      chosen(connection, address, choice, options.maxFiles, openOlder)
     const { unchanged = 0 } = options.ready
     if (unchanged === 0) {
       return visit(async (connection, transfer) => {
-        return fetched(connection, transfer, await chosen(connection, address, options), address, options)
+        return fetched(connection, transfer, await choose(connection), address, options)
       })
     }
-    const before = await visit((connection) => chosen(connection, address, options))
+    const before = await visit(choose)
     // The server's clock may differ, so its times do not show the age of a file; and it may end a silent connection.
     await waitUnchanged(unchanged, options)
     return visit(async (connection, transfer) => {
@@ -117,26 +129,32 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 /** The file to fetch, by a closer look: a folder's list may state size and time differently. */
-async function chosen(connection: Connection, address: RemoteAddress, options: TransportOptions): Promise<Entry> {
-  const choice = { nameOf: (path: string) => nameOf(address, path), ready: options.ready }
+async function chosen(
+  connection: Connection,
+  address: RemoteAddress,
+  choice: Choice,
+  maxFiles: number,
+  openOlder: (entry: Entry) => Promise<Opened>,
+): Promise<Chosen> {
   const look = (path: string): Promise<Entry | null> => connection.look(path)
   const { dir, base } = posix.parse(address.path)
   if (!isPattern(base)) return fileAt(address.path, look, choice)
   // Names from a server are not trusted: none may leave the folder or carry a command.
   // A long one would keep a pattern with several stars busy.
   const isName = (name: string): boolean => name.length <= longestName && !/[/\p{Cc}]/u.test(name)
-  const listed = (await connection.list(dir, options.maxFiles)).filter(({ name }) => isName(name))
+  const listed = (await connection.list(dir, maxFiles)).filter(({ name }) => isName(name))
   const entries = listed.map((file) => ({ ...file, path: posix.join(dir, file.name) }))
   const paths = new Set(entries.map(({ path }) => path))
   const matching = entries.filter(({ name }) => posix.matchesGlob(name, base))
-  const { path, besides } = await newestOf(matching, address.path, look, async (path) => paths.has(path), choice)
-  return { ...(await fileAt(path, look, { ...choice, ready: {} })), ...(besides && { besides }) }
+  const newest = await newestOf(matching, address.path, look, async (path) => paths.has(path), choice)
+  const besides = besidesOf(newest, openOlder)
+  return { ...(await fileAt(newest.path, look, { ...choice, ready: {} })), besides }
 }
 
 async function fetched(
   connection: Connection,
   transfer: Transfer,
-  before: Entry,
+  before: Chosen,
   address: RemoteAddress,
   options: TransportOptions,
 ): Promise<Opened> {

@@ -32,10 +32,21 @@ export interface TransportEnd {
 export const reasonsOf = ({ reasons, surplus }: TransportEnd, { hasEndMark }: { hasEndMark: boolean }): string[] =>
   hasEndMark || surplus === undefined ? reasons : [...reasons, surplus]
 
-/** Of a file that is the newest of those that match: when it changed, and when the older ones did. Milliseconds, by the folder's clock. */
-export interface Besides {
+/** Of a file that is the newest of those that match: when it changed, and those that are older. Milliseconds, by the folder's clock. */
+export interface Besides extends FileInBrief {
+  /** The oldest first. */
+  readonly older: readonly OlderFile[]
+}
+
+interface FileInBrief {
+  /** Its name without its folder, for people. */
+  readonly name: string
   readonly changedAt: number
-  readonly older: readonly number[]
+}
+
+export interface OlderFile extends FileInBrief {
+  /** Throws as a transport does, also if its marker is missing. */
+  open(): Promise<Opened>
 }
 
 /** An open source. `bytes` are as sent, still compressed if the file is, and can be read once. */

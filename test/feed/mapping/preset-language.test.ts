@@ -51,7 +51,11 @@ async function read(text: string, given: ReturnType<typeof preset>, options: Map
   for await (const batch of reading.records) {
     for (const record of batch) found.push(...mapping.normalise(reading.parse(record), record.at, moment))
   }
-  return { found, context: reading.context(), delivery: mapping.deliveryOf?.(reading.says?.() ?? {}) }
+  return {
+    found,
+    context: reading.context(),
+    delivery: mapping.deliveryOf?.(reading.says?.() ?? {}) ?? mapping.delivery,
+  }
 }
 
 async function listing(body: string, fields: Record<string, unknown>, extension: Record<string, unknown> = {}) {

@@ -10,7 +10,7 @@ import { glob } from '../../../src/feed/transport/glob.ts'
 import { sftp } from '../../../src/feed/transport/sftp.ts'
 import type { Login } from '../../../src/feed/transport/settings.ts'
 import type { Transport, TransportOptions } from '../../../src/feed/transport/transport.ts'
-import { optionsWith, receive } from '../../contract/transport.ts'
+import { open, optionsWith, receive, received } from '../../contract/transport.ts'
 import { startFtpServer } from '../../support/ftp-server.ts'
 import { hostKey, startSftpServer } from '../../support/sftp-server.ts'
 
@@ -93,6 +93,32 @@ describe.each(places)('$where', ({ where, at, one, many }) => {
     expect(await receive(many, at('*'), options({ marker: '{name}.done' }))).toMatchObject({ text: 'newest whole one' })
     put('_SUCCESS', 'not a feed', 0)
     expect(await receive(many, at('{_S*,*.xml}'), options({ marker: '_SUCCESS' }))).toMatchObject({ text: 'half' })
+  })
+
+  test('the older files come with the newest one, the oldest first, each to be opened once its marker is there', async () => {
+    put('b.xml', 'second', 40)
+    put('a.xml', 'first', 50)
+    put('c.xml', 'third', 30)
+    put('d.xml', 'newest', 20)
+    put('e.xml', 'half', 10)
+    for (const name of ['a', 'b', 'd']) put(`${name}.done`, '')
+    const { clock, slept } = sleeping(() => {})
+    const newest = await open(many, at('*.xml'), options({ marker: '{stem}.done', unchanged: 30_000 }, { clock }))
+    expect(await received(newest)).toMatchObject({ text: 'newest', reasons: [] })
+    const { besides } = newest
+    expect(besides?.changedAt).toBe(now - 20_000)
+    expect(besides?.older).toMatchObject([
+      { name: 'a.xml', changedAt: now - 50_000 },
+      { name: 'b.xml', changedAt: now - 40_000 },
+      { name: 'c.xml', changedAt: now - 30_000 },
+    ])
+    const [first, second, third] = besides!.older
+    expect(await received(await first.open())).toMatchObject({ text: 'first', reasons: [] })
+    expect(await received(await second.open())).toMatchObject({ text: 'second', reasons: [] })
+    await expect(third.open()).rejects.toThrow('its marker c.done is missing; the next run looks again')
+    expect(slept).toEqual([30_000])
+    rmSync(here('b.xml'))
+    await expect(second.open()).rejects.toThrow(/b\.xml does not exist$/)
   })
 
   test('a file that stays as it is for the time asked is read', async () => {

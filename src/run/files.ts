@@ -1,0 +1,61 @@
+/** Which files of a folder are the delivery of a delta. It says a thing once, so no file that came since the last run is passed by. */
+import { fingerprint } from '../core/hash.ts'
+import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
+import type { Besides, OlderFile } from '../feed/transport/transport.ts'
+import type { LastDelivery, Store, StoreReader } from '../store/store.ts'
+import type { Feed, Mode } from './tools.ts'
+
+/** Files beside the newest one: `unread` are to be read before it, the oldest first; `passedBy` so many are not. */
+export interface Beside {
+  unread: readonly OlderFile[]
+  passedBy: number
+}
+
+type OfFeed = Pick<Feed, 'name' | 'chatbot' | 'source'>
+
+/** Under these names the store has when the newest file changed that was read whole, and which files were as new as that (`digestOf`). */
+const namesOf = ({ name, source }: OfFeed) => [`file of ${name}, ${source}`, `files of ${name}, ${source}`] as const
+
+/** Milliseconds. Files that are sent with their own times may arrive in another order. */
+const outOfOrder = 86_400_000
+
+/** Tells whether files arrived, or went, that are no newer than `since`. */
+function digestOf(besides: Besides, since: number): number {
+  const files = [...besides.older, besides].filter(({ changedAt }) => changedAt <= since)
+  return fingerprint(files.map(({ name, changedAt }) => `${changedAt} ${name}`))
+}
+
+/**
+ * The files that came since those that were read last, by the folder's clock. If none was, the last complete delivery stands for
+ * them, but not in a folder whose clock is ahead. What was there before the first delivery may be of homes that were sold long ago, so
+ * only a backfill reads it. A file may be read again: what is said last counts.
+ */
+export async function filesBeside(
+  feed: OfFeed & { mapping: Pick<Mapping, 'delivery' | 'deliveryOf'> },
+  store: StoreReader,
+  { moment, last }: { moment: Moment; last: Pick<LastDelivery, 'completeAt'> },
+  besides: Besides | undefined,
+  mode: Mode,
+): Promise<Beside> {
+  const { mapping, chatbot } = feed
+  const mayBeDelta = mapping.delivery === 'delta' || mapping.deliveryOf !== undefined
+  if (besides === undefined || !mayBeDelta) return { unread: [], passedBy: 0 }
+  const { older, changedAt } = besides
+  if (mode === 'backfill') return { unread: older, passedBy: 0 }
+  const [readTo, digest] = await Promise.all(namesOf(feed).map((name) => store.learnt.number(chatbot, name)))
+  if (readTo !== null) {
+    const from = digest === digestOf(besides, readTo) ? readTo : readTo - outOfOrder
+    return { unread: older.filter((file) => file.changedAt > from), passedBy: 0 }
+  }
+  const { completeAt } = last
+  if (completeAt === null) return { unread: [], passedBy: older.length }
+  const isAhead = changedAt > moment.now
+  return { unread: isAhead ? [] : older.filter((file) => file.changedAt > completeAt), passedBy: 0 }
+}
+
+/** Notes that a delivery of these files was complete. */
+export async function noteFiles(feed: OfFeed, { learnt }: Store, besides: Besides): Promise<void> {
+  const [time, digest] = namesOf(feed)
+  await learnt.setNumber(feed.chatbot, time, besides.changedAt)
+  await learnt.setNumber(feed.chatbot, digest, digestOf(besides, besides.changedAt))
+}

@@ -1,0 +1,333 @@
+/** A folder into which a delta comes in several files between two runs, such as one a listing: none of them is passed by. */
+import { utimesSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { dearer, home, homes, keys, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
+
+const hour = 3_600_000
+const gone = (one: Home): Home => ({ ...one, status: 'Withdrawn' })
+const all = homes(1, 20)
+
+let world: RunWorld
+beforeEach(async () => {
+  world = await RunWorld.start()
+})
+afterEach(() => world.end())
+
+/** Puts a file into the drop an hour after the last one, or at the same second. */
+function put(name: string, content: readonly Home[] | string, after = hour): void {
+  world.deliver(typeof content === 'string' ? content : zillowFeed(content), name)
+  world.clock.advance(after)
+  const time = Math.floor(world.clock.now() / 1000)
+  utimesSync(`${world.folder}/${name}`, time, time)
+}
+const priceOf = ({ mlsNumber, rental }: Home): unknown => world.listing(mlsNumber)?.[rental ? 'RentPrice' : 'SalePrice']
+const partsOf = ({ delivery }: ReadReport): number =>
+  delivery.listings + delivery.removals + delivery.filtered + delivery.duplicates + delivery.rejects
+
+describe('of a delta', () => {
+  beforeEach(async () => {
+    world.configure({ north: { source: './drop-*.xml', delivery: 'delta', volatile: { refresh: '365d' } } })
+    put('drop-01.xml', all)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 20 }, notes: [] })
+  })
+
+  test('every file since the last one is read, and the last word on a listing counts', async () => {
+    const [one, two, three, four] = all
+    put('drop-02.xml', [dearer(one), gone(two), dearer(three)])
+    put('drop-03.xml', [gone(one), two])
+    put('drop-04.xml', [dearer(dearer(three))])
+    const report = await world.run()
+    expect(report).toMatchObject({
+      result: 'ok',
+      counts: { update: 1, delete: 1 },
+      delivery: { complete: true, records: 3, listings: 2, removals: 1 },
+      notes: [],
+    })
+    expect(world.numbers()).toEqual(keys(all).filter((key) => key !== one.mlsNumber))
+    expect(priceOf(three)).toBe(dearer(dearer(three)).price)
+    put('drop-05.xml', [dearer(four)])
+    expect(await world.run()).toMatchObject({
+      result: 'ok',
+      counts: { update: 1 },
+      delivery: { records: 1 },
+      notes: [],
+    })
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [] })
+  })
+
+  test('a record that can be read takes the place of one that can not, but not the other way round', async () => {
+    const [one, two] = all
+    const broken = (of: Home): string => zillowFeed([dearer(of)]).replace(/<(\w*Status)>[^<]*</, '<$1>Haunted<')
+    put('drop-02.xml', broken(one))
+    put('drop-03.xml', [dearer(one)])
+    put('drop-04.xml', [dearer(two)])
+    put('drop-05.xml', broken(two))
+    const report = await world.run()
+    expect(report).toMatchObject({
+      result: 'partial',
+      counts: { update: 1, hold: 1, reject: 1 },
+      delivery: { records: 3 },
+    })
+    expect(partsOf(report)).toBe(3)
+    expect(report.rejects).toMatchObject([{ at: expect.stringMatching(/^drop-05\.xml: /), mlsNumber: two.mlsNumber }])
+    expect([priceOf(one), priceOf(two)]).toEqual([dearer(one).price, two.price])
+  })
+
+  test.each([
+    ['is cut', zillowFeed(all.slice(0, 2).map(dearer)).slice(0, -20)],
+    ['is no feed', '<html><body>Bad gateway</body></html>'],
+  ])('a file that %s stops no other one, and is told until it is mended', async (_, content) => {
+    put('drop-02.xml', [dearer(all[2])])
+    put('drop-03.xml', content)
+    put('drop-04.xml', [dearer(all[3])])
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'partial', delivery: { complete: false } })
+    expect(report.delivery.reasons).toEqual([expect.stringMatching(/^drop-03\.xml: /)])
+    expect([priceOf(all[2]), priceOf(all[3])]).toEqual([all[2], all[3]].map((one) => dearer(one).price))
+    expect(await world.run()).toMatchObject({ result: 'partial', delivery: { complete: false } })
+    world.clock.advance(-hour / 2)
+    put('drop-03.xml', all.slice(0, 2).map(dearer), 0)
+    expect(await world.run()).toMatchObject({ result: 'ok', delivery: { complete: true } })
+    expect(priceOf(all[1])).toBe(dearer(all[1]).price)
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [] })
+  })
+
+  test('what earlier deliveries left to do comes beside all of them', async () => {
+    put('drop-02.xml', all.slice(0, 4).map(dearer))
+    world.standIn.addFault({ operations: ['Update'], fault: { kind: 'status', status: 503 } })
+    expect((await world.run()).result).not.toBe('ok')
+    world.standIn.clearFaults()
+    put('drop-03.xml', all.slice(4, 8).map(dearer))
+    put('drop-04.xml', [all[0], ...all.slice(4, 6)])
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'ok', counts: { update: 5 }, delivery: { records: 8 } })
+    expect(all.slice(0, 8).map(priceOf)).toEqual(
+      all.slice(0, 8).map((one, at) => ([0, 4, 5].includes(at) ? one : dearer(one)).price),
+    )
+  })
+
+  test('files of the same second are told apart by their names, and none is passed by', async () => {
+    put('drop-02.xml', [dearer(all[0])])
+    await world.run()
+    put('drop-03.xml', [dearer(all[1])], 0)
+    put('drop-02-b.xml', [dearer(dearer(all[1])), dearer(all[2])], 0)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 2 } })
+    expect([priceOf(all[1]), priceOf(all[2])]).toEqual([dearer(all[1]).price, dearer(all[2]).price])
+    put('drop-04.xml', [dearer(all[3])])
+    put('drop-05.xml', [dearer(all[4])])
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 2 } })
+    put('drop-04-b.xml', [dearer(all[5])], 0)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    put('drop-04-c.xml', [dearer(all[6])], 0)
+    put('drop-06.xml', [dearer(all[7])])
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 2 } })
+  })
+
+  test('a file that comes late, with the time at which it was written, is read in its place', async () => {
+    const [one, two, three] = all
+    put('drop-02.xml', [dearer(one)])
+    put('drop-03.xml', [dearer(dearer(one)), dearer(three)])
+    expect(await world.run()).toMatchObject({ counts: { update: 2 } })
+    world.clock.advance(-1.5 * hour)
+    put('drop-02-b.xml', [one, dearer(two)], 0)
+    world.clock.advance(2 * hour)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    expect([priceOf(one), priceOf(two)]).toEqual([dearer(dearer(one)).price, dearer(two).price])
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [], delivery: { records: 2 } })
+    put('drop-04.xml', [dearer(all[4])])
+    expect(await world.run()).toMatchObject({ result: 'ok', delivery: { records: 1 } })
+  })
+
+  test('a file whose marker is missing is read once it is there', async () => {
+    const ready = { marker: '{stem}.done' }
+    world.configure({ north: { source: './drop-*.xml', delivery: 'delta', ready, volatile: { refresh: '365d' } } })
+    put('drop-02.xml', [dearer(all[0])])
+    put('drop-03.xml', [dearer(all[1])])
+    world.deliver('', 'drop-03.done')
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'partial', counts: { update: 1 } })
+    expect(report.delivery.reasons).toEqual([expect.stringContaining('its marker drop-02.done is missing')])
+    world.deliver('', 'drop-02.done')
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+  })
+})
+
+describe('of a delta that was never read', () => {
+  const drop = { source: './drop-*.xml', delivery: 'delta', volatile: { refresh: '365d' } }
+
+  test('what was there before is told, and only a backfill reads it', async () => {
+    world.configure({ north: drop })
+    put('drop-1.xml', all.slice(0, 3))
+    put('drop-2.xml', [gone(all[0]), ...all.slice(3, 5)])
+    put('drop-3.xml', all.slice(5))
+    expect(await world.run('diff')).toMatchObject({ counts: { create: 15 } })
+    const first = await world.run()
+    expect(first).toMatchObject({ result: 'partial', counts: { create: 15 } })
+    expect(first.notes).toEqual([
+      expect.stringMatching(
+        /^2 older files of the source are not read, .* listing-sync backfill north reads all files$/,
+      ),
+    ])
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [] })
+    expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { create: 4 } })
+    expect(world.numbers()).toEqual(keys(all.slice(1)))
+  })
+
+  test('a backfill of an empty chatbot loads all of them', async () => {
+    world.configure({ north: drop })
+    for (const [at, one] of all.slice(0, 12).entries()) put(`drop-${String(at).padStart(2, '0')}.xml`, [one])
+    expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { create: 12 } })
+    put('drop-12.xml', [dearer(all[0])])
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 0, update: 1 }, notes: [] })
+  })
+
+  test.each([
+    ['what came since the last delivery from another source is read', 0, 2],
+    ['the clock of a folder that is ahead says nothing of that', 5 * hour, 1],
+  ])('%s', async (_, ahead, updates) => {
+    world.configure({ north: { ...drop, source: './north.xml' } })
+    world.deliver(zillowFeed(all))
+    await world.run()
+    world.configure({ north: drop })
+    put('drop-1.xml', [dearer(all[0])], -hour + ahead)
+    world.clock.advance(2 * hour)
+    put('drop-2.xml', [dearer(all[1])])
+    put('drop-3.xml', [dearer(all[2])])
+    world.clock.advance(-ahead)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: updates } })
+  })
+})
+
+test('of a full feed only the newest file is read', async () => {
+  world.configure({ north: { source: './drop-*.xml' } })
+  put('drop-1.xml', all)
+  await world.run()
+  put('drop-2.xml', [...all.map(dearer), home(21)])
+  put('drop-3.xml', all)
+  const bytes = Buffer.byteLength(zillowFeed(all))
+  expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [], delivery: { records: 20, bytes } })
+})
+
+describe('REAXML, a file for each listing', () => {
+  const ids = (id: string): string => `<agentID>AG1</agentID><uniqueID>${id}</uniqueID>`
+  const file = (record: string, hour = 1): string =>
+    `<propertyList date="2026-11-21-0${hour}:00:00">${record}</propertyList>`
+  const whole = (id: string, hour?: number): string =>
+    file(
+      `<residential status="current">${ids(id)}<price>650000</price><headline>Beside the park</headline>
+  <category name="Townhouse"/><address display="yes"><streetNumber>${id}</streetNumber><street>Fern St</street>
+  <suburb>Greendale</suburb><state>VIC</state><postcode>3000</postcode><country>AUS</country></address>
+  <features><bedrooms>3</bedrooms><bathrooms>2</bathrooms></features></residential>`,
+      hour,
+    )
+  const stub = (id: string, status: string, more = ''): string =>
+    file(`<residential status="${status}">${ids(id)}${more}</residential>`)
+
+  beforeEach(() => {
+    world.configure({
+      north: {
+        source: './drop-*.xml',
+        preset: 'reaxml',
+        fields: { Url: { template: 'https://homes.example/{MLSNumber}' } },
+        defaults: { DaysOnMarket: 0, YearBuilt: 0, LotArea: 0, BuildingArea: 0, ParkingSpots: 0 },
+      },
+    })
+  })
+
+  test('a delivery is older than the one before if none of its files was written after the latest of that', async () => {
+    put('drop-1.xml', whole('1', 1))
+    await world.run()
+    put('drop-2.xml', whole('2', 8))
+    put('drop-3.xml', whole('3', 4))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2 } })
+    put('drop-4.xml', whole('4', 3))
+    put('drop-5.xml', whole('5', 6))
+    expect(await world.run()).toMatchObject({
+      result: 'held',
+      counts: { create: 0, hold: 2 },
+      holds: [{ rule: 'older' }],
+    })
+    put('drop-6.xml', whole('6', 6))
+    put('drop-7.xml', whole('7', 9))
+    put('drop-8.xml', whole('8', 6))
+    expect(await world.run()).toMatchObject({ counts: { create: 3 } })
+  })
+
+  test('a record that tells only what changed goes over the whole one that came in a file before it', async () => {
+    put('drop-1.xml', whole('1'))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+    put('drop-2.xml', whole('2'))
+    put('drop-3.xml', whole('3'))
+    put('drop-4.xml', stub('2', 'current', '<price>620000</price>'))
+    put('drop-5.xml', stub('1', 'sold', '<soldDetails><price display="yes">640000</price></soldDetails>'))
+    put('drop-6.xml', stub('3', 'withdrawn'))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, update: 1, reject: 0 } })
+    expect(world.numbers()).toEqual(['AG1-1', 'AG1-2'])
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 640000, PropertyType: 'Townhouse' })
+    expect(world.listing('AG1-2')).toMatchObject({ SalePrice: 620000, PropertyType: 'Townhouse' })
+  })
+})
+
+describe('OpenImmo, whose files say whether they are everything', () => {
+  const offer = (id: string, price = 300_000, action = ''): string =>
+    `<immobilie><objektkategorie><nutzungsart WOHNEN="1"/><vermarktungsart KAUF="1"/><objektart><haus/></objektart></objektkategorie>
+<geo><plz>01067</plz><ort>Musterstadt</ort><strasse>Gartenweg</strasse><hausnummer>${id}</hausnummer><land iso_land="DEU"/></geo>
+<preise><kaufpreis>${price}</kaufpreis><waehrung iso_waehrung="EUR"/></preise>
+<flaechen><wohnflaeche>120</wohnflaeche><grundstuecksflaeche>500</grundstuecksflaeche><anzahl_schlafzimmer>3</anzahl_schlafzimmer><anzahl_badezimmer>1</anzahl_badezimmer></flaechen>
+<zustand_angaben><baujahr>1990</baujahr></zustand_angaben><freitexte><objekttitel>Haus ${id}</objekttitel></freitexte>
+<verwaltung_techn><objektnr_extern>H-${id}</objektnr_extern>${action}</verwaltung_techn></immobilie>`
+  const file = (extent: 'VOLL' | 'TEIL', ...offers: string[]): string =>
+    `<openimmo><uebertragung art="OFFLINE" umfang="${extent}" version="1.2.7"/><anbieter>${offers.join('')}</anbieter></openimmo>`
+  const removed = (id: string): string => offer(id, 300_000, '<aktion aktionart="DELETE"/>')
+  const numbers = (...ids: number[]): string[] => ids.map((id) => `H-${id}`)
+
+  beforeEach(async () => {
+    world.configure({
+      north: {
+        source: './drop-*.xml',
+        preset: 'openimmo',
+        fields: { Url: { template: 'https://homes.example/{MLSNumber}' } },
+        defaults: { DaysOnMarket: 0, ParkingSpots: 0 },
+        limits: { share: 90 },
+      },
+    })
+    put('drop-01.xml', file('VOLL', ...[10, 11, 12, 13, 14, 15, 16, 17].map((id) => offer(String(id)))))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 8 } })
+  })
+
+  test('changes lie over the whole transfer before them, and what it lacks goes', async () => {
+    put('drop-02.xml', file('TEIL', offer('18'), offer('19')))
+    put('drop-03.xml', file('VOLL', ...[11, 12, 13, 14, 15, 16, 17].map((id) => offer(String(id)))))
+    put('drop-04.xml', file('TEIL', offer('11', 320_000), offer('20')))
+    put('drop-05.xml', file('TEIL', removed('12')))
+    expect(await world.run()).toMatchObject({
+      result: 'ok',
+      counts: { create: 1, update: 1, delete: 2 },
+      delivery: { complete: true, records: 8, listings: 7, removals: 1 },
+    })
+    expect(world.numbers()).toEqual(numbers(11, 13, 14, 15, 16, 17, 20))
+    expect(world.listing('H-11')).toMatchObject({ SalePrice: 320_000 })
+  })
+
+  test('a transfer that was cut proves nothing, and is forgotten with the next whole one', async () => {
+    const whole = file('VOLL', ...[10, 11, 12, 13, 14, 15, 16].map((id) => offer(String(id))))
+    put('drop-01-b.xml', file('TEIL', offer('18')))
+    put('drop-02.xml', whole.slice(0, 1500))
+    put('drop-03.xml', file('TEIL', offer('11', 320_000)))
+    expect(await world.run()).toMatchObject({
+      result: 'partial',
+      counts: { create: 1, update: 1, delete: 0 },
+      delivery: { complete: false },
+    })
+    put('drop-04.xml', whole)
+    expect(await world.run()).toMatchObject({
+      result: 'ok',
+      counts: { update: 1, delete: 2 },
+      delivery: { complete: true, records: 7 },
+    })
+    expect(world.numbers()).toEqual(numbers(10, 11, 12, 13, 14, 15, 16))
+  })
+})
