@@ -173,7 +173,7 @@ async function read(
   let reasons: string[] = []
   let [doubt, misdated]: (string | null)[] = [null, null]
   for (const file of [...unread, null]) {
-    // The newest one is open, and is closed as it is read.
+    // The newest one is open, and only reading closes it.
     if (file !== null && budget.exceeded() !== null) continue
     const name = unread.length === 0 ? null : (file ?? newest.besides!).name
     const before = intake.position()
@@ -192,7 +192,10 @@ async function read(
       if (document.written?.trim() && when?.by !== 'document') misdated = document.written
       if (written === null || (when !== null && when.at > written.at)) written = when
     } catch (error) {
-      if (name === null || !(error instanceof FeedError)) throw error
+      if (name === null || !(error instanceof FeedError)) {
+        if (file !== null) for await (const _ of newest.bytes) break
+        throw error
+      }
       reasons.push(`${name}: ${error.message}`)
     }
   }

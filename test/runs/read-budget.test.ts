@@ -137,6 +137,14 @@ test('once the time is over, no other file of the delivery is opened', async () 
   expect(stream.destroyed).toBe(true)
 })
 
+test('where another file stops the run, the newest one, which is open, is closed', async () => {
+  const open = () => Promise.reject(new Error('stopped by the test'))
+  const besides = () => ({ name: 'b', changedAt: now, older: [{ name: 'a', changedAt: now, open }] })
+  const stream = Readable.from([Buffer.from(table(3))])
+  await expect(received(stream, {}, formats['csv'], besides, 'backfill')).rejects.toThrow('stopped by the test')
+  expect(stream.destroyed).toBe(true)
+})
+
 const spend = (milliseconds: number): void => {
   const until = performance.now() + milliseconds
   while (performance.now() < until);
