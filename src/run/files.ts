@@ -1,5 +1,6 @@
 /** Which files of a folder are the delivery of a delta. It says a thing once, so no file that came since the last run is passed by. */
 import { fingerprint } from '../core/hash.ts'
+import { many } from '../core/text.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import type { Besides, OlderFile } from '../feed/transport/transport.ts'
 import type { LastDelivery, Store, StoreReader } from '../store/store.ts'
@@ -58,4 +59,31 @@ export async function noteFiles(feed: OfFeed, { learnt }: Store, besides: Beside
   const [time, digest] = namesOf(feed)
   await learnt.setNumber(feed.chatbot, time, besides.changedAt)
   await learnt.setNumber(feed.chatbot, digest, digestOf(besides, besides.changedAt))
+}
+
+/** Names of files in one sentence, and sentences in one report: a server that is down may spoil a thousand files. */
+const [mostNamed, mostReasons] = [3, 20]
+
+/** Collects why a delivery may lack something, by the file (null: it has only one), and tells each reason once. */
+export function reasonsByFile() {
+  const byReason = new Map<string, Set<string>>()
+  return {
+    add(name: string | null, reason: string): void {
+      const names = byReason.get(reason) ?? new Set()
+      byReason.set(reason, names)
+      // The reasons of a transport name the file themselves.
+      if (name !== null && !reason.includes(name)) names.add(name)
+    },
+    clear: () => byReason.clear(),
+    all(): string[] {
+      const all = Array.from(byReason, ([reason, names]) => {
+        if (names.size === 0) return reason
+        const more = names.size - mostNamed
+        const rest = more > 0 ? ` and ${many(more, 'more file')}` : ''
+        return `${[...names].slice(0, mostNamed).join(', ')}${rest}: ${reason}`
+      })
+      const more = all.length - mostReasons
+      return more > 0 ? [...all.slice(0, mostReasons), `and ${many(more, 'more reason')}`] : all
+    },
+  }
 }

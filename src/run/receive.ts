@@ -23,7 +23,7 @@ import { hasPassed } from '../core/turn.ts'
 import type { RuleName } from '../plan/guard/hold.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
-import { filesBeside } from './files.ts'
+import { filesBeside, reasonsByFile } from './files.ts'
 import type { Beside } from './files.ts'
 import { readJoins, withJoins } from './join.ts'
 import type { Past } from './recall.ts'
@@ -170,7 +170,7 @@ async function read(
   const { summary, ending } = intake
   let [bytes, isFull] = [0, false]
   let written: Written | null = null
-  let reasons: string[] = []
+  const missing = reasonsByFile()
   let [doubt, misdated]: (string | null)[] = [null, null]
   for (const file of [...unread, null]) {
     // The newest one is open, and only reading closes it.
@@ -183,10 +183,13 @@ async function read(
       const isWhole = document.reasons.length === 0
       const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
       if (unread.length > 0) intake.replace(before, said === 'full' && isWhole)
-      if (said === 'full' && isWhole) [reasons, doubt] = [[], null]
+      if (said === 'full' && isWhole) {
+        missing.clear()
+        doubt = null
+      }
       isFull ||= said === 'full'
       bytes += document.bytes
-      reasons.push(...document.reasons.map((reason) => (name === null ? reason : `${name}: ${reason}`)))
+      for (const reason of document.reasons) missing.add(name, reason)
       doubt ??= document.doubt
       const when = writtenOf(document.written, opened, moment.timezone, mapping.dates ?? [])
       if (document.written?.trim() && when?.by !== 'document') misdated = document.written
@@ -196,13 +199,13 @@ async function read(
         if (file !== null) for await (const _ of newest.bytes) break
         throw error
       }
-      reasons.push(`${name}: ${error.message}`)
+      missing.add(name, error.message)
     }
   }
   intake.end()
   const exceeded = budget.exceeded()
-  if (exceeded !== null) reasons.push(exceeded)
-  reasons = [...new Set(reasons)]
+  if (exceeded !== null) missing.add(null, exceeded)
+  const reasons = missing.all()
   const mode =
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const older = olderThan(last.written, written, feed.source, moment)
@@ -291,14 +294,18 @@ async function readDocument(
     lengthProven: () => !endsWithLineBreak || source.end().proven,
   })
   const reading = withJoins(own, joins)
-  reading: for await (const batch of reading.records) {
-    const context = contextHash(reading)
-    const named = name === null ? batch : batch.map((record) => ({ ...record, at: `${name}: ${record.at}` }))
-    for (const records of budget.steps(named)) {
-      await budget.pause()
-      if (budget.exceeded() !== null || !(await intake.take(reading, records, context))) break reading
+  try {
+    reading: for await (const batch of reading.records) {
+      const context = contextHash(reading)
+      const named = name === null ? batch : batch.map((record) => ({ ...record, at: `${name}: ${record.at}` }))
+      for (const records of budget.steps(named)) {
+        await budget.pause()
+        if (budget.exceeded() !== null || !(await intake.take(reading, records, context))) break reading
+      }
+      progress('records', intake.summary.records, null)
     }
-    progress('records', intake.summary.records, null)
+  } finally {
+    await opened.release?.()
   }
   return {
     bytes,

@@ -117,9 +117,9 @@ const table = (count: number) => resoTable(...Array.from({ length: count }, (_, 
 test('once the time is over, no other file of the delivery is opened', async () => {
   const opened: string[] = []
   const besides = (signal: AbortSignal): Besides => ({
-    name: 'd',
+    name: '4.csv',
     changedAt: now,
-    older: ['a', 'b', 'c'].map((name) => ({
+    older: ['1.csv', '2.csv', '3.csv'].map((name) => ({
       name,
       changedAt: now,
       async open() {
@@ -131,10 +131,31 @@ test('once the time is over, no other file of the delivery is opened', async () 
   })
   const stream = Readable.from([Buffer.from(table(3))])
   const { summary } = await received(stream, { total: '50ms' }, formats['csv'], besides, 'backfill')
-  expect(opened).toEqual(['a'])
+  expect(opened).toEqual(['1.csv'])
   const late = 'reading took longer than 0.05 s (limits.read.total); the rest was not read'
-  expect(summary).toMatchObject({ complete: false, reasons: expect.arrayContaining([`a: ${late}`, late]) })
+  expect(summary).toMatchObject({ complete: false, reasons: expect.arrayContaining([`1.csv: ${late}`]) })
   expect(stream.destroyed).toBe(true)
+})
+
+test('what lies in the scratch folder for a file goes once it is read', async () => {
+  const released: string[] = []
+  const fileOf = (name: string) => ({
+    name,
+    changedAt: now,
+    open: async () => ({
+      name,
+      bytes: Readable.from([Buffer.from(table(2))]),
+      charset: null,
+      contentEncoding: null,
+      validators: {},
+      end: () => ({ proven: true, reasons: [] }),
+      release: async () => void released.push(`${name} after ${parts.workspace.isDelivered('M-1001')}`),
+    }),
+  })
+  const besides = () => ({ name: 'b', changedAt: now, older: ['a', 'b'].map(fileOf) })
+  const { summary } = await received(Readable.from([table(3)]), {}, formats['csv'], besides, 'backfill')
+  expect(summary).toMatchObject({ listings: 3, complete: true })
+  expect(released).toEqual(['a after true', 'b after true'])
 })
 
 test('where another file stops the run, the newest one, which is open, is closed', async () => {

@@ -109,6 +109,17 @@ describe('of a delta', () => {
     )
   })
 
+  test('many files that can not be read are told once for each reason', async () => {
+    for (const at of [10, 11, 12, 13, 14]) put(`drop-${at}.xml`, '<html><body>Bad gateway</body></html>')
+    for (let at = 20; at < 45; at++) put(`drop-${at}.xml`, zillowFeed([]).replace('</', `<a${at}></`))
+    const { reasons } = (await world.run()).delivery
+    expect(reasons[0]).toMatch(
+      /^drop-10\.xml, drop-11\.xml, drop-12\.xml and 2 more files: the document is an HTML page/,
+    )
+    expect(reasons).toHaveLength(21)
+    expect(reasons.at(-1)).toBe('and 6 more reasons')
+  })
+
   test('files of the same second are told apart by their names, and none is passed by', async () => {
     put('drop-02.xml', [dearer(all[0])])
     await world.run()
@@ -149,7 +160,9 @@ describe('of a delta', () => {
     world.deliver('', 'drop-03.done')
     const report = await world.run()
     expect(report).toMatchObject({ result: 'partial', counts: { update: 1 } })
-    expect(report.delivery.reasons).toEqual([expect.stringContaining('its marker drop-02.done is missing')])
+    expect(report.delivery.reasons).toEqual([
+      `${world.folder}/drop-02.xml is not complete yet: its marker drop-02.done is missing; the next run looks again`,
+    ])
     world.deliver('', 'drop-02.done')
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
   })

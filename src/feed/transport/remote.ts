@@ -2,7 +2,7 @@
  * Fetches a file from an SFTP or FTP server: chooses it, waits until it is complete, and copies it to a scratch file before
  * it is read, so that a slow parser never keeps a connection open.
  */
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { FeedError, UserError, codeOf, messageOf, systemReason } from '../../core/errors.ts'
 import { timeLimit } from '../../core/machine.ts'
@@ -166,7 +166,8 @@ async function fetched(
     throw new FeedError(`${name} has ${before.size} bytes, more than maxBytes, ${maxBytes}`)
   }
   assertRoom(scratch, before.size ?? 0, keepFree)
-  const target = join(await mkdtemp(join(options.scratch, 'delivery-')), 'delivery')
+  const folder = await mkdtemp(join(options.scratch, 'delivery-'))
+  const target = join(folder, 'delivery')
   transfer.of = before.size
   await connection.download(path, target, Math.min(maxBytes, roomIn(scratch, keepFree)), transfer)
   const after = await connection.look(path)
@@ -186,6 +187,7 @@ async function fetched(
     name,
     besides: before.besides,
     bytes: bytes(),
+    release: () => rm(folder, { recursive: true, force: true }),
     end() {
       const reasons = [...doubts, ...local.end().reasons]
       const proven = before.size !== null && read && reasons.length === 0

@@ -69,6 +69,8 @@ export interface Opened {
   file?: string
   /** Valid after the last byte. */
   end(): TransportEnd
+  /** Removes what lies in the scratch folder for it, once it is read: a delivery may have many files. Left out: nothing does. */
+  release?(): Promise<void>
 }
 
 /**

@@ -1,5 +1,5 @@
 /** A dropped file is read once it is complete: by a marker beside it, or by unchanged size and time. */
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
@@ -117,6 +117,14 @@ describe.each(places)('$where', ({ where, at, one, many }) => {
     expect(await received(await second.open())).toMatchObject({ text: 'second', reasons: [] })
     await expect(third.open()).rejects.toThrow('its marker c.done is missing; the next run looks again')
     expect(slept).toEqual([30_000])
+    const again = await first.open()
+    await received(again)
+    for (const one of [newest, again]) {
+      const inScratch = where !== 'here'
+      expect(existsSync(one.file!)).toBe(true)
+      await one.release?.()
+      expect(existsSync(one.file!)).toBe(!inScratch)
+    }
     rmSync(here('b.xml'))
     await expect(second.open()).rejects.toThrow(/b\.xml does not exist$/)
   })
