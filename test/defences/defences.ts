@@ -63,6 +63,38 @@ const time: Defence[] = [
 
 const machine: Defence[] = [
   {
+    name: 'once the time for reading is over, no other file of a delivery is opened',
+    file: 'src/run/receive.ts',
+    from: 'if (file !== null && budget.exceeded() !== null) continue',
+    to: '',
+    tests: ['test/runs/read-budget.test.ts'],
+    only: 'no other file',
+  },
+  {
+    name: 'the scratch copy of a file goes once it is read, as a delivery may have a thousand',
+    file: 'src/run/receive.ts',
+    from: 'await opened.release?.()',
+    to: '',
+    tests: ['test/runs/read-budget.test.ts'],
+    only: 'scratch folder',
+  },
+  {
+    name: 'a thousand broken files of a delivery are told in a few sentences',
+    file: 'src/run/files.ts',
+    from: '[...all.slice(0, mostReasons), ',
+    to: '[...all, ',
+    tests: ['test/runs/several-files.test.ts'],
+    only: 'told once',
+  },
+  {
+    name: 'the name of a file of a delivery is shown as one printable line',
+    file: 'src/feed/transport/folder.ts',
+    from: 'name: printable(parse(path).base)',
+    to: 'name: parse(path).base',
+    tests: ['test/runs/several-files.test.ts'],
+    only: 'told once',
+  },
+  {
     name: 'more records than maxRecords',
     file: 'src/feed/format/bounded.ts',
     from: 'if (count > maxRecords) {',

@@ -110,7 +110,7 @@ describe('of a delta', () => {
   })
 
   test('many files that can not be read are told once for each reason', async () => {
-    for (const at of [10, 11, 12, 13, 14]) put(`drop-${at}.xml`, '<html><body>Bad gateway</body></html>')
+    for (const at of ['10\u001B[2J', 11, 12, 13, 14]) put(`drop-${at}.xml`, '<html><body>Bad gateway</body></html>')
     for (let at = 20; at < 45; at++) put(`drop-${at}.xml`, zillowFeed([]).replace('</', `<a${at}></`))
     const { reasons } = (await world.run()).delivery
     expect(reasons[0]).toMatch(
