@@ -36,8 +36,10 @@ export function present(known: Case, wanted: WantedListing): Change | null {
     const todo = isNamed
       ? `if this feed was called so before: formerly: [${other}]`
       : 'listing-sync status says what to do'
+    // Two offices may number their homes alike: then this one is on no site, and nothing else says so.
+    const isOtherHome = row?.feed === other && (row.home ?? wanted.home) !== (wanted.home ?? row.home)
     const why = settings.configured.has(other)
-      ? `also in ${other}, a feed of this chatbot that has it`
+      ? `also in ${other}, a feed of this chatbot that has it${isOtherHome ? ' with another address (different homes need mlsPrefix)' : ''}`
       : `also in ${other}, a feed that no longer fills this chatbot (${todo})`
     return hold({ mlsNumber: key }, 'other-feed', why)
   }

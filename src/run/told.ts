@@ -73,8 +73,9 @@ export async function approvedBeside(
 }
 
 /**
- * Held deletes of which this run can't tell: those of the other feeds of the chatbot and, unless the delivery is a full one, those of
- * listings that it does not name. A home that comes under another number must wait with them, or it would be on the site twice.
+ * Deletes that are held, or wait for the end of a grace, and of which this run can't tell: those of the other feeds of the chatbot and,
+ * unless the delivery is a full one, those of listings that it does not name. A home that comes under another number must wait with
+ * them, or it would be on the site twice.
  */
 export async function deletesBeside(
   feed: Pick<Feed, 'name' | 'chatbot' | 'configured'>,
@@ -82,12 +83,12 @@ export async function deletesBeside(
   isFull: boolean,
   now: number,
 ): Promise<Extract<Bookkeeping, { home: string }>[]> {
-  const { holds, snapshot } = tools.store
+  const { history, holds, snapshot } = tools.store
   const beside: Extract<Bookkeeping, { home: string }>[] = []
   for (const name of new Set([feed.name, ...feed.configured])) {
     const isOwn = name === feed.name
     if (isOwn && isFull) continue
-    const held = (await holds.held(name, now)).filter(({ part }) => part === 'delete')
+    const held = (await holds.held(name, now)).filter(({ part }) => part === 'delete' || part === null)
     const keys = held.map(({ mlsNumber }) => mlsNumber)
     const told = isOwn ? await toldOf(feed, tools, keys) : new Set<string>()
     const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
@@ -96,17 +97,14 @@ export async function deletesBeside(
         feed.chatbot,
         some.map(({ mlsNumber }) => mlsNumber),
       )
-      for (const { mlsNumber: key, why } of some) {
+      for (const { mlsNumber: key, part, why } of some) {
         const row = rows.get(key)
         // Another feed may have taken it over meanwhile.
         const home = row?.feed === name ? row.home : null
-        if (home !== null)
-          beside.push({
-            op: 'stays-held',
-            key,
-            home,
-            why: isOwn ? why : `feed ${name}: ${why}; now: listing-sync approve ${name}`,
-          })
+        // What nobody can approve may be about a listing that its feed still has.
+        if (home === null || (part === null && !(await history.isAbsent(feed.chatbot, name, key)))) continue
+        const approve = part === null ? '' : `; now: listing-sync approve ${name}`
+        beside.push({ op: 'stays-held', key, home, why: isOwn ? why : `feed ${name}: ${why}${approve}` })
       }
     }
   }

@@ -296,6 +296,19 @@ describe('two feeds of one chatbot', () => {
     expect(numbers()).toEqual(keys(homes(1, 9)))
   })
 
+  test('another home under the same number is told, as it is on no site', async () => {
+    world.deliver(zillowFeed(homes(1, 5)), 'north.xml')
+    world.deliver(
+      zillowFeed([home(3), { ...home(4), street: '9 Other Street' }, { ...home(5), street: '' }]),
+      'south.xml',
+    )
+    await world.run('sync', 'north')
+    expect((await world.run('sync', 'south')).notes).toEqual([
+      `2 listings are also in north, a feed of this chatbot that has it: ${home(3).mlsNumber}, ${home(5).mlsNumber}`,
+      `1 listing is also in north, a feed of this chatbot that has it with another address (different homes need mlsPrefix): ${home(4).mlsNumber}`,
+    ])
+  })
+
   test('what both have is one line of the report, however long that goes on, and nothing to wait for', async () => {
     world.deliver(zillowFeed(homes(1, 5)), 'north.xml')
     world.deliver(zillowFeed(homes(1, 6)), 'south.xml')

@@ -215,3 +215,24 @@ test('homes that move to another feed of the chatbot under new numbers are not t
   expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { create: 10, hold: 0 } })
   expect(there()).toEqual([...keys(all.slice(10)), ...keys([home(90), ...moved, home(91)])].toSorted())
 })
+
+test('a home that moves to another feed of the chatbot while its old number is in its grace is not there twice', async () => {
+  world.configure({ north: { limits: { grace: { runs: 2 } } }, south: {} })
+  world.deliver(zillowFeed(all), 'north.xml')
+  world.deliver(zillowFeed([home(90)]), 'south.xml')
+  for (const feed of ['north', 'south']) await world.run('sync', feed)
+  const [gone, moved] = [all[0], changed(1, renumbered)[0]]
+  world.clock.advance(day)
+  world.deliver(zillowFeed(all.slice(1)), 'north.xml')
+  world.deliver(zillowFeed([home(90), moved]), 'south.xml')
+  expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { delete: 0, hold: 1 } })
+  const report = await world.run('sync', 'south')
+  expect(report).toMatchObject({ result: 'ok', counts: { create: 0, hold: 1 } })
+  expect(whyOf(report, moved)).toBe(
+    `new in the feed; its home has another MLSNumber, too: both wait for a sync that can change both (${gone.mlsNumber}: feed north: absent from the feed for run 1 of 2 (limits.grace))`,
+  )
+  world.clock.advance(day)
+  expect(await world.run('sync', 'north')).toMatchObject({ counts: { delete: 1, hold: 0 } })
+  expect(await world.run('sync', 'south')).toMatchObject({ counts: { create: 1, hold: 0 } })
+  expect(there()).toEqual(keys([...all.slice(1), home(90), moved]))
+})

@@ -124,8 +124,10 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & BlmOptions): 
       const cells = withoutLineBreak(withoutControls(source.text(record.raw))).split(
         source.text(Buffer.from(head.field, 'latin1')),
       )
-      // A separator within a text splits one record into two short ones.
-      if (cells.length < head.least) {
+      // Behind the last end of a field there is none.
+      if (cells.length > head.least && cells.at(-1)!.trim() === '') cells.pop()
+      // The end of a record within a text makes two short ones of it. That of a field shifts all that follows: another status, another price.
+      if (cells.length < head.least || cells.length > head.most) {
         throw new RecordError(`the record has ${many(cells.length, 'field')} where the definition has ${head.least}`)
       }
       return head.columns.fields(cells)
@@ -150,6 +152,7 @@ function headOf(window: Buffer, options: ReadOptions & BlmOptions) {
   const names = sections[2].trim().split(record)[0].split(field)
   const count = /^[ \t]*Property Count[ \t]*:[ \t]*(\d{1,9})[ \t\r]*$/im.exec(sections[1])
   const columns = headerColumns(names, options)
+  const least = columns.names.findLastIndex((name) => name !== null) + 1
   return {
     /** The declared ends of fields and records: bytes, as Latin-1. */
     field,
@@ -159,7 +162,9 @@ function headOf(window: Buffer, options: ReadOptions & BlmOptions) {
     written: options.written === undefined ? null : declared(sections[1], options.written),
     columns,
     /** Columns up to the last named one: every record has at least as many fields. */
-    least: columns.names.findLastIndex((name) => name !== null) + 1,
+    least,
+    /** Columns with unnamed ones behind that, but for what stands behind the last end of a field. */
+    most: Math.max(least, names.length - 1),
     /** Bytes up to the first record. */
     size: sections[0].length,
   }

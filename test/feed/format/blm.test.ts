@@ -72,11 +72,14 @@ describe('blm', () => {
   })
 
   it('rejects records that a separator within a text has broken', async () => {
-    const { found } = await read(`${head}A_1|1|fine ~ home|~\nA_2|1|a|b|c|~\n#END#`)
+    const { found } = await read(`${head}A_1|1|fine ~ home|~\nA_2|1|a|b|c|~\nA | 3|1||~\nA_4|1|~\n#END#`)
     expect(found).toEqual([
       { AGENT_REF: 'A_1', PRICE: '1', DESCRIPTION: 'fine ' },
       'the record has 2 fields where the definition has 3',
-      'the row has 6 cells where the header has 4',
+      'the record has 5 fields where the definition has 3',
+      // What is cut off at the end is blank, so only the number of fields tells that the rest is shifted.
+      'the record has 4 fields where the definition has 3',
+      { AGENT_REF: 'A_4', PRICE: '1', DESCRIPTION: '' },
     ])
   })
 
