@@ -6,11 +6,18 @@ import type { Besides, OlderFile } from '../feed/transport/transport.ts'
 import type { LastDelivery, Store, StoreReader } from '../store/store.ts'
 import type { Feed, Mode } from './tools.ts'
 
-/** Files beside the newest one: `unread` are to be read before it, the oldest first; `passedBy` so many are not. */
+/** Files beside the newest one. */
 export interface Beside {
+  /** Those that are to be read before it, the oldest first. */
   unread: readonly OlderFile[]
+  /** So many are not read. */
   passedBy: number
+  /** Files up to this time were read by earlier runs; null: none was. */
+  readTo: number | null
 }
+
+/** Of a source that has only one document, or of which only one counts. */
+export const noOther: Beside = { unread: [], passedBy: 0, readTo: null }
 
 type OfFeed = Pick<Feed, 'name' | 'chatbot' | 'source'>
 
@@ -40,18 +47,18 @@ export async function filesBeside(
 ): Promise<Beside> {
   const { mapping, chatbot } = feed
   const mayBeDelta = mapping.delivery === 'delta' || mapping.deliveryOf !== undefined
-  if (besides === undefined || !mayBeDelta) return { unread: [], passedBy: 0 }
+  if (besides === undefined || !mayBeDelta) return noOther
   const { older, changedAt } = besides
-  if (mode === 'backfill') return { unread: older, passedBy: 0 }
   const [readTo, digest] = await Promise.all(namesOf(feed).map((name) => store.learnt.number(chatbot, name)))
+  if (mode === 'backfill') return { unread: older, passedBy: 0, readTo }
   if (readTo !== null) {
     const from = digest === digestOf(besides, readTo) ? readTo : readTo - outOfOrder
-    return { unread: older.filter((file) => file.changedAt > from), passedBy: 0 }
+    return { unread: older.filter((file) => file.changedAt > from), passedBy: 0, readTo }
   }
   const { completeAt } = last
-  if (completeAt === null) return { unread: [], passedBy: older.length }
+  if (completeAt === null) return { ...noOther, passedBy: older.length }
   const isAhead = changedAt > moment.now
-  return { unread: isAhead ? [] : older.filter((file) => file.changedAt > completeAt), passedBy: 0 }
+  return { ...noOther, unread: isAhead ? [] : older.filter((file) => file.changedAt > completeAt) }
 }
 
 /** Notes that a delivery of these files was complete. */

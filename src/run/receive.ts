@@ -17,20 +17,21 @@ import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
 import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
 import { reasonsOf } from '../feed/transport/transport.ts'
 import type { Besides, Opened, Validators } from '../feed/transport/transport.ts'
-import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
+import type { NewDelivered, Span, Workspace } from '../workspace/workspace.ts'
 import { homeHashOf } from '../core/home-hash.ts'
+import { minuteIn } from '../core/zone.ts'
 import { hasPassed } from '../core/turn.ts'
 import type { RuleName } from '../plan/guard/hold.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
-import { filesBeside, reasonsByFile } from './files.ts'
+import { filesBeside, noOther, reasonsByFile } from './files.ts'
 import type { Beside } from './files.ts'
 import { readJoins, withJoins } from './join.ts'
 import type { Past } from './recall.ts'
 import { approvedBeside, isWaiting, pendingBeside } from './told.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 import { unreadCount } from './unread.ts'
-import { olderThan, writtenOf } from './written.ts'
+import { isAfter, olderThan, writtenOf } from './written.ts'
 
 type Source = Pick<
   Feed,
@@ -106,7 +107,7 @@ async function received(
       isWaiting: await isLetGo(feed, tools),
       progress: (records) => tools.progress('records', records, null),
     })
-    return read(feed, tools, past, refreshed.opened, { unread: [], passedBy: 0 }, budget, refreshed)
+    return read(feed, tools, past, refreshed.opened, noOther, budget, refreshed)
   }
   const opened = await feed.open(saved, budget.signal, tools.workspace.folder)
   if (opened !== 'not-modified') {
@@ -153,13 +154,16 @@ async function isLetGo({ name, plan: { limits } }: Source, { store, runtime }: T
   return deletes.length > 0 && (deletes.some(({ decision }) => decision !== null) || held.some(isOver))
 }
 
-/** Bytes → raw records → listings, of the older files first: what a later file says of an MLSNumber replaces it. */
+/**
+ * Bytes → raw records → listings. Of several files, what the later one says of an MLSNumber replaces what the others say. Which is
+ * later, the documents tell; else the order of the files does.
+ */
 async function read(
   feed: Source,
   tools: Tools,
   past: Known,
   newest: Opened,
-  { unread, passedBy }: Beside,
+  { unread, passedBy, readTo }: Beside,
   budget: ReadBudget,
   live: Refreshed | null = null,
 ): Promise<Delivery> {
@@ -171,6 +175,8 @@ async function read(
   let [bytes, isFull] = [0, false]
   let written: Written | null = null
   const missing = reasonsByFile()
+  const taken: { span: Span; written: Written | null }[] = []
+  let older: Delivery['older'] = null
   let [doubt, misdated]: (string | null)[] = [null, null]
   for (const file of [...unread, null]) {
     // The newest one is open, and only reading closes it.
@@ -180,10 +186,17 @@ async function read(
     try {
       const opened = file === null ? newest : await file.open()
       const document = await readDocument(feed, tools, opened, joins, budget, intake, name)
-      const isWhole = document.reasons.length === 0
+      const when = writtenOf(document.written, opened, moment.timezone, mapping.dates ?? [])
       const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
-      if (unread.length > 0) intake.replace(before, said === 'full' && isWhole)
-      if (said === 'full' && isWhole) {
+      const isWholeFull = said === 'full' && document.reasons.length === 0
+      const one = { span: [before, intake.position()] as const, written: when }
+      const [later, earlier] = [true, false].map((isLater) =>
+        taken.flatMap(({ span, written: at }) => (isLater === isAfter(at, when) ? [span] : [])),
+      )
+      if (later.length > 0) intake.replace([one.span], later)
+      if (earlier.length > 0) intake.replace(earlier, isWholeFull ? null : [one.span])
+      taken.push(one)
+      if (isWholeFull && later.length === 0) {
         missing.clear()
         doubt = null
       }
@@ -191,9 +204,10 @@ async function read(
       bytes += document.bytes
       for (const reason of document.reasons) missing.add(name, reason)
       doubt ??= document.doubt
-      const when = writtenOf(document.written, opened, moment.timezone, mapping.dates ?? [])
       if (document.written?.trim() && when?.by !== 'document') misdated = document.written
-      if (written === null || (when !== null && when.at > written.at)) written = when
+      if (written === null || isAfter(when, written)) written = when
+      const wasRead = readTo !== null && (file ?? newest.besides!).changedAt <= readTo
+      if (!wasRead) older ??= olderThan(last.written, when, feed.source, moment)
     } catch (error) {
       if (name === null || !(error instanceof FeedError)) {
         if (file !== null) for await (const _ of newest.bytes) break
@@ -208,9 +222,12 @@ async function read(
   const reasons = missing.all()
   const mode =
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
-  const older = olderThan(last.written, written, feed.source, moment)
+  const newestAt = newest.besides?.changedAt ?? 0
+  // The last file was taken away, and one that was read before it is the newest again.
+  if (readTo !== null && newestAt < readTo)
+    older ??= { written: minuteIn(moment.timezone, newestAt), last: minuteIn(moment.timezone, readTo) }
   const own = intake.position()
-  const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
+  const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written?.at ?? newestAt, summary) : 0
   // An older delta is judged by what it says itself.
   const pending =
     mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary, own, reasons.length === 0) : 0
@@ -386,12 +403,12 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
       if (rows.length > 0) workspace.addDelivered(rows)
       return next === fresh.length
     },
-    /** Drops what the records up to a position said of MLSNumbers that later ones say something of; `isFull`: all that they said. */
-    replace(upTo: number, isFull: boolean): void {
-      const replaced = workspace.replace(upTo, isFull)
+    /** As `workspace.replace`; `by` null: by a whole full document. */
+    replace(these: readonly Span[], by: readonly Span[] | null): void {
+      const replaced = workspace.replace(these, by)
       for (const kind of replaced) count(summary, kind, -1)
       summary.records -= replaced.length
-      if (isFull) keyless = keylessRecords(last.keyless, moment.now)
+      if (by === null) keyless = keylessRecords(last.keyless, moment.now)
     },
     /** Sentences about the records that were read. */
     notes(): string[] {
@@ -458,12 +475,12 @@ async function addPending(
 async function passOver(
   { name, chatbot }: Source,
   { store, workspace }: Tools,
-  written: Written,
+  at: number,
   summary: DeliverySummary,
 ): Promise<number> {
   let passed = 0
   for await (const { told } of pendingBeside({ name, chatbot }, { store, workspace })) {
-    const keys = told.flatMap(({ key, at }) => (at > written.at ? key : []))
+    const keys = told.flatMap((one) => (one.at > at ? one.key : []))
     const ids = await store.snapshot.ids(chatbot, name, keys)
     for (const key of keys)
       for (const kind of workspace.takeBack(key, ids.get(key) ?? null)) {

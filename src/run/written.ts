@@ -39,6 +39,10 @@ export function writtenOf(
   return Number.isNaN(at) ? null : { by: 'server', at, within: betweenMachines }
 }
 
+/** Whether one document says that it was written after another one. */
+export const isAfter = (one: Written | null, other: Written | null): boolean =>
+  one !== null && other !== null && one.by === other.by && one.at > other.at
+
 /**
  * If a delivery was written before the last one: when each was, as people read it. null: it was not, or that can't be told. Only
  * times of the same kind and source are compared. A last time in the future came from a wrong clock, and is passed over.

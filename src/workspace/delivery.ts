@@ -4,7 +4,7 @@ import { BitSet } from '../core/bit-set.ts'
 import type { Delivered, MovingListing, Problem } from '../core/listing.ts'
 import type { DeliveredRow } from '../plan/inputs.ts'
 import { inOneGo, paged } from './scratch-file.ts'
-import type { NewDelivered, RejectRow, StoredDelivered } from './workspace.ts'
+import type { NewDelivered, RejectRow, Span, StoredDelivered } from './workspace.ts'
 
 const pageRows = 1000
 
@@ -43,12 +43,18 @@ export function createDelivery(database: Database.Database) {
   const remove = database.prepare<[string], Pick<StoredDelivered, 'kind'>>(
     "DELETE FROM delivered WHERE key = ? AND kind <> 'reject' RETURNING kind",
   )
-  const replaced =
-    "position <= @upTo AND (@all OR key IN (SELECT key FROM delivered WHERE position > @upTo AND kind <> 'reject'))"
+  const within = (spans: string): string =>
+    `EXISTS (SELECT 1 FROM json_each(${spans}) AS span WHERE position > span.value ->> 0 AND position <= span.value ->> 1)`
+  const replaced = `${within('@these')} AND
+    (@by IS NULL OR key IN (SELECT key FROM delivered WHERE kind <> 'reject' AND ${within('@by')}))`
+  interface Spans {
+    these: string
+    by: string | null
+  }
   const [replaceRejects, replaceListings] = ['reject', 'delivered_listing'].map((table) =>
-    database.prepare<[{ upTo: number; all: 0 | 1 }]>(`DELETE FROM ${table} WHERE ${replaced}`),
+    database.prepare<[Spans]>(`DELETE FROM ${table} WHERE ${replaced}`),
   )
-  const replaceRows = database.prepare<[{ upTo: number; all: 0 | 1 }], Pick<StoredDelivered, 'kind'>>(
+  const replaceRows = database.prepare<[Spans], Pick<StoredDelivered, 'kind'>>(
     `DELETE FROM delivered WHERE ${replaced} RETURNING kind`,
   )
   const pageOfRejects = database.prepare<[number], StoredReject>(
@@ -89,8 +95,8 @@ export function createDelivery(database: Database.Database) {
       const taken = remove.all(key).map(({ kind }) => kind)
       return id !== null && seen.delete(id) ? [...taken, 'listing'] : taken
     },
-    replace: inOneGo(database, (upTo: number, isAll: boolean): Delivered['kind'][] => {
-      const which = { upTo, all: isAll ? 1 : 0 } as const
+    replace: inOneGo(database, (these: readonly Span[], by: readonly Span[] | null): Delivered['kind'][] => {
+      const which = { these: JSON.stringify(these), by: by && JSON.stringify(by) }
       replaceListings.run(which)
       const rejects = Array.from({ length: replaceRejects.run(which).changes }, () => 'reject' as const)
       const others = replaceRows.all(which).filter(({ kind }) => kind !== 'reject')

@@ -19,6 +19,9 @@ export interface StoredDelivered extends Omit<DeliveredRow, 'listing'> {
   movesAt: number | null
 }
 
+/** Positions of a delivery: behind the first number, up to the second one. */
+export type Span = readonly [number, number]
+
 /** A row to add. */
 export type NewDelivered = Omit<StoredDelivered, 'key' | 'at' | 'kind' | 'why'> & { delivered: Delivered }
 
@@ -55,10 +58,10 @@ export interface Workspace {
    */
   takeBack(key: string, id: number | null): Delivered['kind'][]
   /**
-   * Removes what was added up to this position of MLSNumbers of which a record that can be read was added behind it; `all`: of every
+   * Removes what was added in these spans of MLSNumbers of which a record that can be read was added in the spans `by`; null: of every
    * MLSNumber, and what has none. Gives the kind of each removed record.
    */
-  replace(upTo: number, all: boolean): Delivered['kind'][]
+  replace(these: readonly Span[], by: readonly Span[] | null): Delivered['kind'][]
   /** The records of this MLSNumber that were added, without rejects. */
   deliveredAs(key: string): Delivered[]
   /** Whether a record of this MLSNumber was added that is no reject. */

@@ -179,12 +179,28 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           ...['A', 'C', null].map((key, at) => arrived(at + 4, broken(key))),
         ])
         workspace.addDelivered([arrived(7, listingOf('A', 'again')), arrived(8, sold), arrived(9, broken('C'))])
-        expect(workspace.replace(6, false).toSorted()).toEqual(['listing', 'listing', 'reject'])
+        expect(
+          workspace
+            .replace(
+              [
+                [0, 3],
+                [3, 6],
+              ],
+              [[6, 9]],
+            )
+            .toSorted(),
+        ).toEqual(['listing', 'listing', 'reject'])
         const left = () => [...workspace.delivered()].map(({ key, position }) => `${key}${position}`)
         expect(left()).toEqual(['A7', 'B8', 'C3', 'C5', 'C9'])
         expect([...workspace.rejects()].map(({ mlsNumber }) => mlsNumber)).toEqual(['C', null, 'C'])
         expect(() => workspace.deliveredAt(1)).toThrow(/holds no listing/)
-        expect(workspace.replace(8, true).toSorted()).toEqual(['listing', 'listing', 'reject', 'reject', 'removal'])
+        expect(workspace.replace([[0, 8]], null).toSorted()).toEqual([
+          'listing',
+          'listing',
+          'reject',
+          'reject',
+          'removal',
+        ])
         expect(left()).toEqual(['C9'])
         expect([...workspace.rejects()].map(({ mlsNumber }) => mlsNumber)).toEqual(['C'])
         expect(() => workspace.deliveredAt(7)).toThrow(/holds no listing/)

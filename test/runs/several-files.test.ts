@@ -1,5 +1,5 @@
 /** A folder into which a delta comes in several files between two runs, such as one a listing: none of them is passed by. */
-import { utimesSync } from 'node:fs'
+import { rmSync, utimesSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dearer, home, homes, keys, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
@@ -236,8 +236,8 @@ describe('REAXML, a file for each listing', () => {
   <features><bedrooms>3</bedrooms><bathrooms>2</bathrooms></features></residential>`,
       hour,
     )
-  const stub = (id: string, status: string, more = ''): string =>
-    file(`<residential status="${status}">${ids(id)}${more}</residential>`)
+  const stub = (id: string, status: string, more = '', hour?: number): string =>
+    file(`<residential status="${status}">${ids(id)}${more}</residential>`, hour)
 
   beforeEach(() => {
     world.configure({
@@ -250,23 +250,50 @@ describe('REAXML, a file for each listing', () => {
     })
   })
 
-  test('a delivery is older than the one before if none of its files was written after the latest of that', async () => {
+  test('a file that was written before the last delivery makes this one older, but not one that is only read again', async () => {
     put('drop-1.xml', whole('1', 1))
     await world.run()
     put('drop-2.xml', whole('2', 8))
     put('drop-3.xml', whole('3', 4))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2 } })
-    put('drop-4.xml', whole('4', 3))
-    put('drop-5.xml', whole('5', 6))
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [] })
+    world.clock.advance(-1.5 * hour)
+    put('drop-2-b.xml', whole('4', 3), 0)
+    world.clock.advance(2 * hour)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+    put('drop-5.xml', whole('5', 3))
+    put('drop-6.xml', whole('6', 9))
     expect(await world.run()).toMatchObject({
       result: 'held',
       counts: { create: 0, hold: 2 },
       holds: [{ rule: 'older' }],
     })
-    put('drop-6.xml', whole('6', 6))
-    put('drop-7.xml', whole('7', 9))
-    put('drop-8.xml', whole('8', 6))
-    expect(await world.run()).toMatchObject({ counts: { create: 3 } })
+    put('drop-7.xml', whole('5', 9))
+    put('drop-8.xml', whole('6', 9))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2 } })
+  })
+
+  test('of files that came in another order than they were written, the one that was written last counts', async () => {
+    put('drop-1.xml', whole('1', 1))
+    await world.run()
+    const priced = (price: number, at: number): string => stub('1', 'current', `<price>${price}</price>`, at)
+    put('drop-2.xml', priced(610000, 4))
+    put('drop-3.xml', priced(630000, 8))
+    put('drop-4.xml', priced(620000, 6))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 }, delivery: { records: 1 } })
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 630000 })
+  })
+
+  test('once the last file is taken away, the one before it is an older one', async () => {
+    put('drop-1.xml', whole('1'))
+    put('drop-2.xml', whole('1'))
+    await world.run()
+    put('drop-3.xml', stub('1', 'current', '<price>620000</price>'))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    rmSync(`${world.folder}/drop-3.xml`)
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0 }, holds: [{ rule: 'older' }] })
+    put('drop-4.xml', stub('1', 'current', '<price>630000</price>'))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
   })
 
   test('a record that tells only what changed goes over the whole one that came in a file before it', async () => {
@@ -323,6 +350,24 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     })
     expect(world.numbers()).toEqual(numbers(11, 13, 14, 15, 16, 17, 20))
     expect(world.listing('H-11')).toMatchObject({ SalePrice: 320_000 })
+  })
+
+  test('a whole transfer that was written before changes lies under them, wherever it comes', async () => {
+    const dated = (document: string, hour: number): string =>
+      document.replace('version=', `timestamp="2026-11-21T0${hour}:00:00Z" version=`)
+    put('drop-02.xml', dated(file('TEIL', offer('11', 310_000)), 4))
+    put('drop-03.xml', dated(file('TEIL', offer('18'), offer('12', 320_000)), 6))
+    put('drop-04.xml', dated(file('TEIL', removed('13')), 7))
+    put('drop-05.xml', dated(file('VOLL', ...[11, 12, 13, 14, 15, 16, 17].map((id) => offer(String(id)))), 5))
+    expect(await world.run()).toMatchObject({
+      result: 'ok',
+      counts: { create: 1, update: 1, delete: 2 },
+      delivery: { complete: true, records: 8, listings: 7, removals: 1 },
+    })
+    expect(world.numbers()).toEqual(numbers(11, 12, 14, 15, 16, 17, 18))
+    put('drop-06.xml', dated(file('TEIL', offer('11', 310_000)), 8))
+    put('drop-07.xml', dated(file('VOLL', ...[11, 12, 13].map((id) => offer(String(id)))), 6))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0, delete: 0 } })
   })
 
   test('a transfer that was cut proves nothing, and is forgotten with the next whole one', async () => {
