@@ -6,31 +6,34 @@ import type { Besides, OlderFile } from '../feed/transport/transport.ts'
 import type { LastDelivery, Store, StoreReader } from '../store/store.ts'
 import type { Feed, Mode } from './tools.ts'
 
-/** Files beside the newest one. */
+/** Which files are read. */
 export interface Beside {
-  /** Those that are to be read before it, the oldest first. */
-  unread: readonly OlderFile[]
-  /** So many are not read. */
+  /** Those to be read, the oldest first. null: the newest one, which is open. It is left out if a newer one was read before. */
+  files: readonly (OlderFile | null)[]
+  /** So many are there before the first delivery, and are not read. */
   passedBy: number
   /** Files up to this time were read by earlier runs; null: none was. */
   readTo: number | null
 }
 
 /** Of a source that has only one document, or of which only one counts. */
-export const noOther: Beside = { unread: [], passedBy: 0, readTo: null }
+export const noOther: Beside = { files: [null], passedBy: 0, readTo: null }
 
-type OfFeed = Pick<Feed, 'name' | 'chatbot' | 'source'>
+type OfFeed = Pick<Feed, 'name' | 'chatbot' | 'source'> & {
+  mapping: Pick<Mapping, 'version' | 'delivery' | 'deliveryOf'>
+}
 
 /** Under these names the store has when the newest file changed that was read whole, and which files were as new as that (`digestOf`). */
-const namesOf = ({ name, source }: OfFeed) => [`file of ${name}, ${source}`, `files of ${name}, ${source}`] as const
+const namesOf = ({ name, source }: Pick<Feed, 'name' | 'source'>) =>
+  [`file of ${name}, ${source}`, `files of ${name}, ${source}`] as const
 
 /** Milliseconds. Files that are sent with their own times may arrive in another order. */
 const outOfOrder = 86_400_000
 
-/** Tells whether files arrived, or went, that are no newer than `since`. */
-function digestOf(besides: Besides, since: number): number {
+/** Tells whether files arrived, or went, that are no newer than `since`, or are read in another way. */
+function digestOf({ mapping }: OfFeed, besides: Besides, since: number): number {
   const files = [...besides.older, besides].filter(({ changedAt }) => changedAt <= since)
-  return fingerprint(files.map(({ name, changedAt }) => `${changedAt} ${name}`))
+  return fingerprint([mapping.version, ...files.map(({ name, changedAt }) => `${changedAt} ${name}`)])
 }
 
 /**
@@ -39,7 +42,7 @@ function digestOf(besides: Besides, since: number): number {
  * only a backfill reads it. A file may be read again: what is said last counts.
  */
 export async function filesBeside(
-  feed: OfFeed & { mapping: Pick<Mapping, 'delivery' | 'deliveryOf'> },
+  feed: OfFeed,
   store: StoreReader,
   { moment, last }: { moment: Moment; last: Pick<LastDelivery, 'completeAt'> },
   besides: Besides | undefined,
@@ -50,22 +53,23 @@ export async function filesBeside(
   if (besides === undefined || !mayBeDelta) return noOther
   const { older, changedAt } = besides
   const [readTo, digest] = await Promise.all(namesOf(feed).map((name) => store.learnt.number(chatbot, name)))
-  if (mode === 'backfill') return { unread: older, passedBy: 0, readTo }
+  if (mode === 'backfill') return { files: [...older, null], passedBy: 0, readTo }
+  if (readTo !== null && changedAt < readTo) return { files: [], passedBy: 0, readTo }
   if (readTo !== null) {
-    const from = digest === digestOf(besides, readTo) ? readTo : readTo - outOfOrder
-    return { unread: older.filter((file) => file.changedAt > from), passedBy: 0, readTo }
+    const from = digest === digestOf(feed, besides, readTo) ? readTo : readTo - outOfOrder
+    return { files: [...older.filter((file) => file.changedAt > from), null], passedBy: 0, readTo }
   }
   const { completeAt } = last
   if (completeAt === null) return { ...noOther, passedBy: older.length }
   const isAhead = changedAt > moment.now
-  return { ...noOther, unread: isAhead ? [] : older.filter((file) => file.changedAt > completeAt) }
+  return isAhead ? noOther : { ...noOther, files: [...older.filter((file) => file.changedAt > completeAt), null] }
 }
 
 /** Notes that a delivery of these files was complete. */
 export async function noteFiles(feed: OfFeed, { learnt }: Store, besides: Besides): Promise<void> {
   const [time, digest] = namesOf(feed)
   await learnt.setNumber(feed.chatbot, time, besides.changedAt)
-  await learnt.setNumber(feed.chatbot, digest, digestOf(besides, besides.changedAt))
+  await learnt.setNumber(feed.chatbot, digest, digestOf(feed, besides, besides.changedAt))
 }
 
 /** Names of files in one sentence, and sentences in one report: a server that is down may spoil a thousand files. */

@@ -163,14 +163,14 @@ async function read(
   tools: Tools,
   past: Known,
   newest: Opened,
-  { unread, passedBy, readTo }: Beside,
+  { files, passedBy, readTo }: Beside,
   budget: ReadBudget,
   live: Refreshed | null = null,
 ): Promise<Delivery> {
   const { mapping } = feed
   const { moment, last } = past
   const joins = await readJoins(feed.joins ?? [], tools.workspace, budget, feed.transport.maxRecordBytes)
-  const intake = await intakeOf(feed, tools, past, budget, unread.length > 0)
+  const intake = await intakeOf(feed, tools, past, budget, files.length > 1)
   const { summary, ending } = intake
   let [bytes, isFull] = [0, false]
   let written: Written | null = null
@@ -178,10 +178,14 @@ async function read(
   const taken: { span: Span; written: Written | null }[] = []
   let older: Delivery['older'] = null
   let [doubt, misdated]: (string | null)[] = [null, null]
-  for (const file of [...unread, null]) {
-    // The newest one is open, and only reading closes it.
+  // The newest one is open, and only reading closes it.
+  const close = async (): Promise<void> => {
+    for await (const _ of newest.bytes) break
+  }
+  if (files.length === 0) await close()
+  for (const file of files) {
     if (file !== null && budget.exceeded() !== null) continue
-    const name = unread.length === 0 ? null : (file ?? newest.besides!).name
+    const name = files.length === 1 ? null : (file ?? newest.besides!).name
     const before = intake.position()
     try {
       const opened = file === null ? newest : await file.open()
@@ -210,7 +214,7 @@ async function read(
       if (!wasRead) older ??= olderThan(last.written, when, feed.source, moment)
     } catch (error) {
       if (name === null || !(error instanceof FeedError)) {
-        if (file !== null) for await (const _ of newest.bytes) break
+        if (file !== null) await close()
         throw error
       }
       missing.add(name, error.message)
@@ -222,12 +226,8 @@ async function read(
   const reasons = missing.all()
   const mode =
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
-  const newestAt = newest.besides?.changedAt ?? 0
-  // The last file was taken away, and one that was read before it is the newest again.
-  if (readTo !== null && newestAt < readTo)
-    older ??= { written: minuteIn(moment.timezone, newestAt), last: minuteIn(moment.timezone, readTo) }
   const own = intake.position()
-  const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written?.at ?? newestAt, summary) : 0
+  const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself.
   const pending =
     mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary, own, reasons.length === 0) : 0
@@ -245,6 +245,10 @@ async function read(
   if (misdated !== null)
     notes.push(
       `When this delivery was written can't be read ("${shorten(printable(misdated), 40)}"), so an older one may not be noticed: add the form of that time to dates in the preset`,
+    )
+  if (files.length === 0)
+    notes.push(
+      `No file of the source is newer than the last one that was read (${minuteIn(moment.timezone, readTo!)}), so nothing was read`,
     )
   if (passedBy > 0 && mode === 'delta') {
     const [those, say] =
@@ -275,7 +279,7 @@ async function read(
     endsLater: intake.endsLater(),
     written,
     older,
-    besides: newest.besides ?? null,
+    besides: files.length === 0 ? null : (newest.besides ?? null),
     passedBy: mode === 'delta' ? passedBy : 0,
     validators: newest.validators,
     notes,
@@ -475,12 +479,12 @@ async function addPending(
 async function passOver(
   { name, chatbot }: Source,
   { store, workspace }: Tools,
-  at: number,
+  written: Written,
   summary: DeliverySummary,
 ): Promise<number> {
   let passed = 0
   for await (const { told } of pendingBeside({ name, chatbot }, { store, workspace })) {
-    const keys = told.flatMap((one) => (one.at > at ? one.key : []))
+    const keys = told.flatMap(({ key, at }) => (at > written.at ? key : []))
     const ids = await store.snapshot.ids(chatbot, name, keys)
     for (const key of keys)
       for (const kind of workspace.takeBack(key, ids.get(key) ?? null)) {

@@ -41,7 +41,7 @@ export function writtenOf(
 
 /** Whether one document says that it was written after another one. */
 export const isAfter = (one: Written | null, other: Written | null): boolean =>
-  one !== null && other !== null && one.by === other.by && one.at > other.at
+  one !== null && other !== null && one.at > other.at
 
 /**
  * If a delivery was written before the last one: when each was, as people read it. null: it was not, or that can't be told. Only

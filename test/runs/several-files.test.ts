@@ -239,16 +239,17 @@ describe('REAXML, a file for each listing', () => {
   const stub = (id: string, status: string, more = '', hour?: number): string =>
     file(`<residential status="${status}">${ids(id)}${more}</residential>`, hour)
 
-  beforeEach(() => {
+  const defaults = { DaysOnMarket: 0, YearBuilt: 0, LotArea: 0, BuildingArea: 0 }
+  const configure = (more: object = { ParkingSpots: 0 }): void =>
     world.configure({
       north: {
         source: './drop-*.xml',
         preset: 'reaxml',
         fields: { Url: { template: 'https://homes.example/{MLSNumber}' } },
-        defaults: { DaysOnMarket: 0, YearBuilt: 0, LotArea: 0, BuildingArea: 0, ParkingSpots: 0 },
+        defaults: { ...defaults, ...more },
       },
     })
-  })
+  beforeEach(() => configure())
 
   test('a file that was written before the last delivery makes this one older, but not one that is only read again', async () => {
     put('drop-1.xml', whole('1', 1))
@@ -284,16 +285,41 @@ describe('REAXML, a file for each listing', () => {
     expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 630000 })
   })
 
-  test('once the last file is taken away, the one before it is an older one', async () => {
+  test('once the last file is taken away, nothing is read again, and what is still to be done goes on', async () => {
+    const priced = (price: number): string => stub('1', 'current', `<price>${price}</price>`)
     put('drop-1.xml', whole('1'))
-    put('drop-2.xml', whole('1'))
     await world.run()
-    put('drop-3.xml', stub('1', 'current', '<price>620000</price>'))
+    put('drop-2.xml', priced(620000))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    put('drop-3.xml', priced(630000))
+    world.standIn.addFault({ operations: ['Update'], fault: { kind: 'status', status: 503 } })
+    expect((await world.run()).result).not.toBe('ok')
+    world.standIn.clearFaults()
     rmSync(`${world.folder}/drop-3.xml`)
-    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0 }, holds: [{ rule: 'older' }] })
-    put('drop-4.xml', stub('1', 'current', '<price>630000</price>'))
-    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    const nothing = expect.stringMatching(
+      /^No file of the source is newer than the last one that was read \(.*\), so noth/,
+    )
+    expect(await world.run()).toMatchObject({
+      result: 'ok',
+      counts: { update: 1 },
+      notes: [expect.anything(), nothing],
+    })
+    world.clock.advance(hour)
+    await world.run()
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [], delivery: { records: 0 }, notes: [nothing] })
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 630000 })
+    put('drop-4.xml', priced(640000))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 }, notes: [] })
+  })
+
+  test('what came within a day is read again once it is read in another way', async () => {
+    configure({})
+    put('drop-1.xml', whole('1').replace('</features>', '<garages>1</garages></features>'))
+    expect(await world.run()).toMatchObject({ result: 'ok' })
+    for (const id of ['2', '3', '4']) put(`drop-${id}.xml`, whole(id))
+    expect(await world.run()).toMatchObject({ counts: { create: 0, reject: 3 } })
+    configure()
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 3 } })
   })
 
   test('a record that tells only what changed goes over the whole one that came in a file before it', async () => {
@@ -365,6 +391,11 @@ describe('OpenImmo, whose files say whether they are everything', () => {
       delivery: { complete: true, records: 8, listings: 7, removals: 1 },
     })
     expect(world.numbers()).toEqual(numbers(11, 12, 14, 15, 16, 17, 18))
+    put('drop-05-b.xml', dated(file('TEIL', offer('19')).slice(0, -20), 8))
+    put('drop-05-c.xml', dated(file('VOLL', ...[11, 12].map((id) => offer(String(id)))), 7))
+    expect(await world.run()).toMatchObject({ result: 'partial', counts: { delete: 0 }, delivery: { complete: false } })
+    rmSync(`${world.folder}/drop-05-b.xml`)
+    rmSync(`${world.folder}/drop-05-c.xml`)
     put('drop-06.xml', dated(file('TEIL', offer('11', 310_000)), 8))
     put('drop-07.xml', dated(file('VOLL', ...[11, 12, 13].map((id) => offer(String(id)))), 6))
     expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0, delete: 0 } })
