@@ -74,9 +74,9 @@ function outcomeOf({ call, keyType, key, result, error }: RepairOutcome): string
   return `${what}: ${result}${error === null ? '' : `: ${printable(error)}`}`
 }
 
-/** Whether one copy is there now. */
-function isRight({ way, outcomes }: Repaired['duplicates'][number]): boolean {
-  return way !== null && outcomes.every(({ result }) => result === 'done')
+/** Whether one copy is there now. Without an outcome, the repair ended before it came to this one. */
+function isRight({ outcomes }: Repaired['duplicates'][number]): boolean {
+  return outcomes.length > 0 && outcomes.every(({ result }) => result === 'done')
 }
 
 const isWhole = ({ duplicates }: Repaired): boolean => duplicates.every(isRight)
