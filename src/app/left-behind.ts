@@ -27,7 +27,7 @@ const whatHappened = (feed: string, chatbot: string | null): string =>
 function whatToDo(feed: string, chatbot: string | null): string {
   const todo =
     chatbot === null
-      ? `If a feed of another name has them now, write there: formerly: [${feed}]; else put ${feed} back, or`
+      ? `If a feed of another name has them now, write there: formerly: ['${feed}']; else put ${feed} back, or`
       : 'Give the feed that chatbot back, or'
   return `Nothing is done with them. ${todo} delete them on the chatbot`
 }

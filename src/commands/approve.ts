@@ -8,6 +8,7 @@ import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { jsonDocument, many } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
+import { isGone, underWayInWords } from '../daemon/run-in-words.ts'
 import { dueTimes } from '../daemon/schedule.ts'
 import { approvalLasts } from '../store/holds.ts'
 import { chosenFeeds, confirmed, wantsMore, withApp } from './command.ts'
@@ -54,10 +55,17 @@ export function approveCommand(
       const told = { feed: feed.name, decision, changes, held: held.map(entryOf), holds: groups, until, message }
       app.doors.out.document(told, jsonDocument)
     }
+    /** A run carries out what it planned, whatever is decided meanwhile. */
+    const goesOn = async (): Promise<string> => {
+      const begun = await runs.underWay(feed.name)
+      if (begun === null || isGone(begun, now)) return ''
+      return `. This run goes on by what was decided before it, unless you stop it: ${underWayInWords(begun, feed.timezone, now)}`
+    }
     if (options.revoke) {
       const revoked = (await holds.decide(feed.name, null, whoIsIt(), now, null)) ?? 0
       const taken = `${many(revoked, 'decision')} ${revoked === 1 ? 'is' : 'are'}`
-      const message = revoked === 0 ? 'nothing was approved or refused that could be taken back' : `${taken} taken back`
+      const done = revoked === 0 ? 'nothing was approved or refused that could be taken back' : `${taken} taken back`
+      const message = `${done}${await goesOn()}`
       say(message)
       await document(revoked === 0 ? null : 'revoked', revoked, [], message)
       return exitStatus.right
@@ -111,7 +119,7 @@ export function approveCommand(
       throw new UserError(`${feed.name}: ${message}`)
     }
     const message = options.refuse
-      ? `${decided} refused; ${decided === 1 ? 'it stays' : 'they stay'} held ${otherwise}`
+      ? `${decided} refused; ${decided === 1 ? 'it stays' : 'they stay'} held ${otherwise}${await goesOn()}`
       : `${decided} approved; the next run carries ${decided === 1 ? 'it' : 'them'} out if the feed still says so. ${lastOf(feed, now)}`
     await document(decision, decided, held, message)
     say(message)

@@ -4,7 +4,7 @@ import { exportChatbot, namesOf } from '../app/export.ts'
 import type { Exported } from '../app/export.ts'
 import { openApp } from '../app/open.ts'
 import { exitStatus } from '../core/exit.ts'
-import { jsonDocument, many, printable } from '../core/text.ts'
+import { jsonDocument, many, printable, shellWord } from '../core/text.ts'
 import { chosenFeeds, withApp } from './command.ts'
 
 interface ExportOptions {
@@ -48,6 +48,6 @@ function inWords({ name, chatbot }: { name: string; chatbot: string }, exported:
   if (secretSettings.length > 0)
     lines.push(`  left out, as they hold a secret of the configuration: ${secretSettings.join(', ')}`)
   if (nameless > 0) lines.push(`  ${nameless} without MLSNumber ${nameless === 1 ? 'is' : 'are'} in shown.jsonl only`)
-  lines.push(`  to fill a chatbot with it: listing-sync backfill --feed ${name} --from ${printable(folder)}`)
+  lines.push(`  to fill a chatbot with it: listing-sync backfill --feed ${name} --from ${shellWord(folder)}`)
   return `${lines.join('\n')}\n`
 }

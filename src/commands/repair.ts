@@ -60,7 +60,7 @@ function inWords(way: Way): string {
 }
 
 function written({ feed, duplicates, error }: Repaired): string {
-  if (duplicates.length === 0 && error === null) return `${feed}: nothing is on the service more than once\n`
+  if (duplicates.length === 0) return error === null ? `${feed}: nothing is on the service more than once\n` : ''
   const lines = [`${feed}: ${duplicates.filter(isRight).length} of ${many(duplicates.length, 'MLSNumber')} repaired`]
   for (const { mlsNumber, problem, outcomes } of duplicates) {
     if (problem !== null) lines.push(`  ${printable(mlsNumber)}: not repaired: ${printable(problem)}`)
@@ -74,9 +74,9 @@ function outcomeOf({ call, keyType, key, result, error }: RepairOutcome): string
   return `${what}: ${result}${error === null ? '' : `: ${printable(error)}`}`
 }
 
-/** Whether one copy is there now. */
-function isRight({ way, outcomes }: Repaired['duplicates'][number]): boolean {
-  return way !== null && outcomes.every(({ result }) => result === 'done')
+/** Whether one copy is there now. Without an outcome, the repair ended before it came to this one. */
+function isRight({ outcomes }: Repaired['duplicates'][number]): boolean {
+  return outcomes.length > 0 && outcomes.every(({ result }) => result === 'done')
 }
 
 const isWhole = ({ duplicates }: Repaired): boolean => duplicates.every(isRight)

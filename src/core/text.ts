@@ -26,7 +26,13 @@ export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(unseen, '').replace(/\s+/g, ' ').trim().toWellFormed()
 }
 
-/** The same for several lines, which keep their indentation. */
+/** One word of a command that a person pastes into a shell, as it is if no shell would take it for more. */
+export function shellWord(text: string): string {
+  const word = printable(text)
+  return /^[\p{L}\p{N}/\\:._@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** `printable` for several lines, which keep their indentation. */
 export function printableLines(text: string): string {
   return text
     .split('\n')

@@ -34,7 +34,7 @@ export function present(known: Case, wanted: WantedListing): Change | null {
     // `status` names what the store has of a feed that left, and knows nothing of one that only a mark names.
     const isNamed = row === null || row === mine
     const todo = isNamed
-      ? `if this feed was called so before: formerly: [${other}]`
+      ? `if this feed was called so before: formerly: ['${other}']`
       : 'listing-sync status says what to do'
     // Two offices may number their homes alike: then this one is on no site, and nothing else says so.
     const isOtherHome = row?.feed === other && (row.home ?? wanted.home) !== (wanted.home ?? row.home)

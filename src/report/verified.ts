@@ -13,7 +13,7 @@ export function verifiedSentence(verification: Verification): string {
   const parts = [
     agreed > 0 ? `${agreed} ${agreed === 1 ? 'agrees' : 'agree'}` : '',
     disagreed > 0 ? `${disagreed} ${disagreed === 1 ? 'disagrees' : 'disagree'}` : '',
-    unanswered > 0 ? `${unanswered} not answered` : '',
+    unanswered > 0 ? `${unanswered} without a clear answer` : '',
   ].filter((part) => part !== '')
   const cost = `${many(asked, 'question')}, ${many(tokens, 'token')}`
   return `${parts.join(', ')}, of ${many(listings.length, 'listing')}; ${cost}${why === '' ? '' : `; stopped: ${why}`}`

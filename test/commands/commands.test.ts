@@ -13,6 +13,7 @@ import { homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../supp
 import type { Home } from '../support/homes.ts'
 import { executed } from '../support/program.ts'
 import { RunWorld } from '../support/run-world.ts'
+import { until } from '../support/until.ts'
 
 const all = homes(1, 12)
 const secret = 'test-secret-key'
@@ -295,6 +296,23 @@ test('approve and status --format json say all that their text does: what a rule
   await app.store().runs.noteStart(world.clock.now())
   await app.close()
   expect(await json('status')).toMatchObject({ restarts: { times: 2, at: at(21) } })
+})
+
+test('who refuses or revokes while a run is under way is told that it goes on by what was decided before', async () => {
+  await world.executed('sync')
+  world.deliver(zillowFeed(all.map((one) => ({ ...one, price: 3 * one.price }))))
+  expect((await world.executed('sync')).status).toBe(3)
+  expect((await world.executed('approve', 'north', '--yes')).stdout).not.toContain('This run')
+  world.standIn.addFault({ operations: ['Update'], fault: { kind: 'hang' } })
+  const before = world.standIn.counts.Update
+  const running = world.executed('sync')
+  await until(() => world.standIn.counts.Update > before)
+  const { stdout } = await world.executed('approve', 'north', '--revoke')
+  world.stop.abort()
+  await running
+  expect(stdout).toMatch(
+    /^north: \d+ decisions are taken back\. This run goes on by .*, unless you stop it: sync under way since .* \(run 3\)/,
+  )
 })
 
 test('an approval decides nothing, and shows what is held now, if that has changed or somebody else has decided meanwhile', async () => {

@@ -7,7 +7,7 @@ import { RunWorld, chatbot } from '../support/run-world.ts'
 
 test('an emptied chatbot is filled from its export, and not from one that was cut off', async () => {
   const world = await RunWorld.start()
-  const out = join(world.folder, 'saved')
+  const out = join(world.folder, "Zoë's saved")
   // Its mark names the run.
   const listings = () =>
     new Map(world.listings().map((one) => [one['MLSNumber'], { ...one, ExtensionColumn: undefined }]))
@@ -15,7 +15,10 @@ test('an emptied chatbot is filled from its export, and not from one that was cu
   world.deliver(zillowFeed(homes(1, 3)))
   await world.run('backfill')
   const before = listings()
-  expect(await world.executed('export', '--feed', 'north', '--out', out)).toMatchObject({ status: 0 })
+  expect(await world.executed('export', '--feed', 'north', '--out', out)).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining(String.raw`--from '${world.folder}/Zoë'\''s saved'`) as string,
+  })
   for (const number of before.keys()) world.standIn.remove(chatbot, String(number))
   world.loseStore()
   expect(await backfill()).toMatchObject({

@@ -328,7 +328,20 @@ describe('the command', () => {
     expect(failed.status).toBe(1)
     expect(JSON.parse(failed.stdout)).toMatchObject({ result: 'failed', deleted: 0 })
     expect(failed.stderr).toContain('refused the keys')
+    const told = await world.executed('repair', 'north', '--yes')
+    expect(told).toMatchObject({ status: 1, stdout: '', stderr: failed.stderr })
     expect((await world.executed('repair', 'nirth')).status).toBe(64)
+  })
+
+  test('what it did not come to, as the service failed before, does not count as repaired', async () => {
+    await loaded()
+    for (const one of [a, b, c]) await createAgain(one)
+    world.standIn.addFault({ operations: ['Delete'], nth: 2, fault: { kind: 'credentials' } })
+    const { status, stdout } = await world.executed('repair', 'north', '--yes')
+    expect({ status, stdout }).toEqual({
+      status: 1,
+      stdout: expect.stringContaining('north: 1 of 3 MLSNumbers repaired'),
+    })
   })
 
   test('--format json tells what limits.share allows of what is planned, as the text does', async () => {

@@ -252,6 +252,10 @@ describe('as a command', () => {
     world.standIn.remove('SN-1', one(3).mlsNumber)
     const none = await verify('--session', '7', one(3).mlsNumber)
     expect(none).toMatchObject({ status: 4, stdout: expect.stringContaining('no answer: the chatbot had no answer') })
+    world.standIn.addFault({ operations: ['ClientAsk'], fault: { kind: 'say', content: 'It depends.' } })
+    expect((await verify('--session', '7', one(2).mlsNumber)).stdout).toContain(
+      ': 1 without a clear answer, of 1 listing;',
+    )
   })
 
   test('1 where nothing could be asked, 64 for wrong words', async () => {
