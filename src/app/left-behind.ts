@@ -1,6 +1,6 @@
 /** What feeds left in the store that a configuration no longer has, or has with another chatbot. */
 import type { Config } from '../config/config.ts'
-import { many, printable } from '../core/text.ts'
+import { many, printable, yamlWord } from '../core/text.ts'
 import type { StoreReader } from '../store/store.ts'
 
 export type Left = Awaited<ReturnType<typeof leftBehind>>[number]
@@ -27,7 +27,7 @@ const whatHappened = (feed: string, chatbot: string | null): string =>
 function whatToDo(feed: string, chatbot: string | null): string {
   const todo =
     chatbot === null
-      ? `If a feed of another name has them now, write there: formerly: ['${feed}']; else put ${feed} back, or`
+      ? `If a feed of another name has them now, write there: formerly: [${yamlWord(feed)}]; else put ${feed} back, or`
       : 'Give the feed that chatbot back, or'
   return `Nothing is done with them. ${todo} delete them on the chatbot`
 }

@@ -32,6 +32,10 @@ export function shellWord(text: string): string {
   return /^[\p{L}\p{N}/\\:._@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
+/** A name as it is written in YAML: in quotes only where it would be read as something else, such as a number. */
+export const yamlWord = (name: string): string =>
+  /^(?!(true|false|null)$)[a-z][\w-]*$/i.test(name) ? name : `'${name.replaceAll("'", "''")}'`
+
 /** `printable` for several lines, which keep their indentation. */
 export function printableLines(text: string): string {
   return text

@@ -90,7 +90,7 @@ describe('a feed with another name', () => {
     await world.run('sync', 'oslo')
     world.configure(renamed({ formerly: [] }))
     expect((await world.run('sync', 'oslo')).notes[0]).toContain(
-      "12 listings are also in north, a feed that no longer fills this chatbot (if this feed was called so before: formerly: ['north']): ",
+      '12 listings are also in north, a feed that no longer fills this chatbot (if this feed was called so before: formerly: [north]): ',
     )
     expect((await world.executed('status')).stdout).not.toContain('north is')
     world.configure(renamed())
@@ -273,10 +273,10 @@ test('a feed that left the configuration is named by status, with what it left a
   world.configure({ other: {} })
   const text = await world.executed('status')
   expect(text.stdout).toContain(
-    "north is no longer in the configuration\n  left: 12 listings in chatbot SN-1, 6 held\n  Nothing is done with them. If a feed of another name has them now, write there: formerly: ['north']; else put north back, or delete them on the chatbot\n",
+    'north is no longer in the configuration\n  left: 12 listings in chatbot SN-1, 6 held\n  Nothing is done with them. If a feed of another name has them now, write there: formerly: [north]; else put north back, or delete them on the chatbot\n',
   )
   const { left } = JSON.parse((await world.executed('status', '--format', 'json')).stdout) as { left: unknown }
-  const todo = expect.stringContaining("formerly: ['north']")
+  const todo = expect.stringContaining('formerly: [north]')
   const what = 'north is no longer in the configuration'
   expect(left).toEqual([{ feed: 'north', chatbots: [{ chatbot: 'SN-1', listings: 12 }], holds: 6, what, todo }])
 

@@ -337,7 +337,7 @@ describe('two feeds of one chatbot', () => {
     expect(stdout).toContain(
       '2 listings are also in north, a feed that no longer fills this chatbot (listing-sync status says what to do): ',
     )
-    expect((await world.executed('status')).stdout).toContain("formerly: ['north']")
+    expect((await world.executed('status')).stdout).toContain('formerly: [north]')
     world.configure({ south: { ...north, formerly: ['north'] } })
     expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { unchanged: 2, hold: 0 } })
   })
