@@ -32,7 +32,9 @@ const outOfOrder = 86_400_000
 
 /** Tells whether files arrived, or went, that are no newer than `since`, or are read in another way. */
 function digestOf({ mapping }: OfFeed, besides: Besides, since: number): number {
-  const files = [...besides.older, besides].filter(({ changedAt }) => changedAt <= since)
+  const files = [...besides.older, besides].filter(
+    ({ changedAt }) => changedAt <= since && changedAt > since - outOfOrder,
+  )
   return fingerprint([mapping.version, ...files.map(({ name, changedAt }) => `${changedAt} ${name}`)])
 }
 

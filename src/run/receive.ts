@@ -21,14 +21,13 @@ import type { NewDelivered, Span, Workspace } from '../workspace/workspace.ts'
 import { homeHashOf } from '../core/home-hash.ts'
 import { minuteIn } from '../core/zone.ts'
 import { hasPassed } from '../core/turn.ts'
-import type { RuleName } from '../plan/guard/hold.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
 import { filesBeside, noOther, reasonsByFile } from './files.ts'
 import type { Beside } from './files.ts'
 import { readJoins, withJoins } from './join.ts'
 import type { Past } from './recall.ts'
-import { approvedBeside, isWaiting, pendingBeside } from './told.ts'
+import { approvedBeside, pendingBeside, waitsAsOlder } from './told.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 import { unreadCount } from './unread.ts'
 import { isAfter, olderThan, writtenOf } from './written.ts'
@@ -210,8 +209,9 @@ async function read(
       doubt ??= document.doubt
       if (document.written?.trim() && when?.by !== 'document') misdated = document.written
       if (written === null || isAfter(when, written)) written = when
-      const wasRead = readTo !== null && (file ?? newest.besides!).changedAt <= readTo
-      if (!wasRead) older ??= olderThan(last.written, when, feed.source, moment)
+      // What is read again beside others lies in its place among them.
+      const isAgain = readTo !== null && files.length > 1 && (file ?? newest.besides!).changedAt <= readTo
+      if (!isAgain) older ??= olderThan(last.written, when, feed.source, moment)
     } catch (error) {
       if (name === null || !(error instanceof FeedError)) {
         if (file !== null) await close()
@@ -428,9 +428,6 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
     end: () => known?.end(),
   }
 }
-
-/** Whether the rule `older` holds it, and nobody has approved it. */
-const waitsAsOlder = (held: Held): boolean => held.rules.includes('older' satisfies RuleName) && isWaiting(held)
 
 /**
  * Adds to a delta what is pending of earlier ones, as if it said that again. Left out are MLSNumbers of which it says something

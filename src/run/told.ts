@@ -5,7 +5,7 @@ import type { Action, Bookkeeping, Planned } from '../plan/change.ts'
 import { facts } from '../plan/guard/facts.ts'
 import { hasPart } from '../plan/guard/guard.ts'
 import { factOf, nothingRemembered } from '../plan/guard/hold.ts'
-import type { Remembered } from '../plan/guard/hold.ts'
+import type { Remembered, RuleName } from '../plan/guard/hold.ts'
 import { standingOf } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
 import type { DeliveryMode } from '../plan/proof.ts'
@@ -25,6 +25,9 @@ export const isApprovable = (held: Held): held is Approvable => held.part !== nu
 /** Whether a rule of the guard holds it, and no approval covers it. */
 export const isWaiting = (held: Held): held is Approvable =>
   isApprovable(held) && held.rules.length > 0 && held.decision?.is !== 'approved'
+
+/** Whether the rule `older` holds it, and nobody has approved it. */
+export const waitsAsOlder = (held: Held): boolean => held.rules.includes('older' satisfies RuleName) && isWaiting(held)
 
 /** Whether it is a delete that waits for a record without MLSNumber, and nobody has approved it. */
 const isNameless = ({ part, rules, decision }: Held): boolean =>
@@ -151,6 +154,14 @@ export interface Untold {
   readonly resting: number
 }
 
+/** What is known of a delivery (`Delivery`). */
+interface Said {
+  mode: DeliveryMode
+  lacking: readonly FieldName[]
+  older: object | null
+  written: object | null
+}
+
 /**
  * Finds the holds of which this delivery tells nothing, or too little. A delta tells only of what it names, and a live source
  * without a walk over its keys only of what it has. What is held of fields whose table beside the feed (`join`) is lacking stays, unless
@@ -159,7 +170,7 @@ export interface Untold {
 export async function untoldOf(
   feed: Feed,
   tools: Tools,
-  { mode, lacking, older }: { mode: DeliveryMode; lacking: readonly FieldName[]; older: object | null },
+  { mode, lacking, older, written }: Said,
   policy: Policy,
 ): Promise<Untold> {
   const { now } = policy
@@ -171,6 +182,8 @@ export async function untoldOf(
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
+  if (mode === 'delta' && older === null && written !== null)
+    for (const key of await outdated(feed, tools, held)) told.add(key)
   const isLacking = ({ part }: Approvable): boolean => {
     const fact = factOf(part)
     if (fact === null) return part === 'update' && lacking.length > 0
@@ -200,6 +213,16 @@ export async function untoldOf(
     waiting: waiting([...untold, ...unclear]),
     resting: new Set(resting.map(({ mlsNumber }) => mlsNumber)).size,
   }
+}
+
+/**
+ * What a whole full delivery said that was older than the one before it, and nobody approved: a newer delta shows that the feed goes on
+ * from there. What an older delta said is pending instead, as a delta says it once.
+ */
+async function outdated({ name }: Feed, { store }: Tools, held: readonly Held[]): Promise<string[]> {
+  const keys = held.flatMap((one) => (waitsAsOlder(one) ? one.mlsNumber : []))
+  const pending = await store.deliveries.pendingOf(name, keys)
+  return keys.filter((key) => !pending.has(key))
 }
 
 /** Whether the action would still do what is held as this part. */

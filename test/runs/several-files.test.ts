@@ -150,6 +150,12 @@ describe('of a delta', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', changes: [], delivery: { records: 2 } })
     put('drop-04.xml', [dearer(all[4])])
     expect(await world.run()).toMatchObject({ result: 'ok', delivery: { records: 1 } })
+    world.clock.advance(48 * hour)
+    put('drop-05.xml', [dearer(all[5])])
+    put('drop-06.xml', [dearer(all[6])])
+    expect(await world.run()).toMatchObject({ result: 'ok', delivery: { records: 2 } })
+    rmSync(`${world.folder}/drop-02.xml`)
+    expect(await world.run()).toMatchObject({ result: 'ok', delivery: { records: 1 } })
   })
 
   test('a file whose marker is missing is read once it is there', async () => {
@@ -269,8 +275,13 @@ describe('REAXML, a file for each listing', () => {
       counts: { create: 0, hold: 2 },
       holds: [{ rule: 'older' }],
     })
-    put('drop-7.xml', whole('5', 9))
-    put('drop-8.xml', whole('6', 9))
+    // The newest file is read again as long as none comes, and was written after the last delivery.
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 1, hold: 0 } })
+    put('drop-7.xml', whole('7', 3))
+    for (let i = 0; i < 2; i++)
+      expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 0, hold: 1 } })
+    put('drop-8.xml', whole('5', 9))
+    put('drop-9.xml', whole('7', 9))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2 } })
   })
 
@@ -347,6 +358,8 @@ describe('OpenImmo, whose files say whether they are everything', () => {
 <verwaltung_techn><objektnr_extern>H-${id}</objektnr_extern>${action}</verwaltung_techn></immobilie>`
   const file = (extent: 'VOLL' | 'TEIL', ...offers: string[]): string =>
     `<openimmo><uebertragung art="OFFLINE" umfang="${extent}" version="1.2.7"/><anbieter>${offers.join('')}</anbieter></openimmo>`
+  const dated = (document: string, hour: number): string =>
+    document.replace('version=', `timestamp="2026-11-21T0${hour}:00:00Z" version=`)
   const removed = (id: string): string => offer(id, 300_000, '<aktion aktionart="DELETE"/>')
   const numbers = (...ids: number[]): string[] => ids.map((id) => `H-${id}`)
 
@@ -379,8 +392,6 @@ describe('OpenImmo, whose files say whether they are everything', () => {
   })
 
   test('a whole transfer that was written before changes lies under them, wherever it comes', async () => {
-    const dated = (document: string, hour: number): string =>
-      document.replace('version=', `timestamp="2026-11-21T0${hour}:00:00Z" version=`)
     put('drop-02.xml', dated(file('TEIL', offer('11', 310_000)), 4))
     put('drop-03.xml', dated(file('TEIL', offer('18'), offer('12', 320_000)), 6))
     put('drop-04.xml', dated(file('TEIL', removed('13')), 7))
@@ -399,6 +410,23 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     put('drop-06.xml', dated(file('TEIL', offer('11', 310_000)), 8))
     put('drop-07.xml', dated(file('VOLL', ...[11, 12, 13].map((id) => offer(String(id)))), 6))
     expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0, delete: 0 } })
+  })
+
+  test('what an older whole transfer says is held until a newer change comes, as that takes its place', async () => {
+    put('drop-02.xml', dated(file('TEIL', offer('18'), removed('17')), 5))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 1 } })
+    put(
+      'drop-03.xml',
+      dated(file('VOLL', ...[10, 11, 12, 13, 14, 15, 16, 17].map((id) => offer(String(id), 290_000))), 3),
+    )
+    for (let i = 0; i < 2; i++)
+      expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 9 }, holds: [{ rule: 'older' }] })
+    put('drop-03-b.xml', file('TEIL', offer('11', 305_000)))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 1 } })
+    put('drop-04.xml', dated(file('TEIL', offer('11', 310_000)), 6))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1, hold: 0 } })
+    expect(world.numbers()).toEqual(numbers(10, 11, 12, 13, 14, 15, 16, 18))
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [] })
   })
 
   test('a transfer that was cut proves nothing, and is forgotten with the next whole one', async () => {
