@@ -117,9 +117,14 @@ async function readTable(
 
 /**
  * A reading whose records have their rows beside them, as part of what they say and of the hash they are known by. Once all are
- * read, `notes` tells how many had no key: their rows are unknown, which is not the same as none.
+ * read, `notes` tells how many had no key: their rows are unknown, which is not the same as none. `isEarlier`: the tables may be those
+ * of a later document. Then records without rows are no records that have none.
  */
-export function withJoins(reading: Reading, { known, notes }: Awaited<ReturnType<typeof readJoins>>): Reading {
+export function withJoins(
+  reading: Reading,
+  { known, notes }: Awaited<ReturnType<typeof readJoins>>,
+  isEarlier = false,
+): Reading {
   if (known.length === 0) return reading
   const keyless = known.map(() => 0)
   const joinedAs = new WeakMap<RawRecord, { outside: string | undefined; rows: (Rows | null)[] }>()
@@ -135,7 +140,8 @@ export function withJoins(reading: Reading, { known, notes }: Awaited<ReturnType
     const rows = known.map(({ join, rowsOf }, index) => {
       const key = join.keyOf(fields)
       if (key === '') keyless[index]++
-      return key === '' ? null : (rowsOf?.(key) ?? null)
+      const rows = key === '' ? [] : (rowsOf?.(key) ?? [])
+      return key === '' || rowsOf === null || (isEarlier && rows.length === 0) ? null : rows
     })
     const made = { ...record, outside: JSON.stringify([record.outside ?? null, rows]) }
     joinedAs.set(made, { outside: record.outside, rows })

@@ -188,7 +188,7 @@ async function read(
     const before = intake.position()
     try {
       const opened = file === null ? newest : await file.open()
-      const document = await readDocument(feed, tools, opened, joins, budget, intake, name)
+      const document = await readDocument(feed, tools, opened, joins, budget, intake, name, file !== null)
       const when = writtenOf(document.written, opened, moment.timezone, mapping.dates ?? [])
       const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
       const isWholeFull = said === 'full' && document.reasons.length === 0
@@ -286,7 +286,7 @@ async function read(
   }
 }
 
-/** Reads one document into the intake. `name`: said in front of where its records are; null: it is the only one. */
+/** Reads one document into the intake. `name`: said in front of where its records are; null: it is the only one. `isEarlier`: not the last one. */
 async function readDocument(
   feed: Source,
   { workspace, progress }: Tools,
@@ -295,6 +295,7 @@ async function readDocument(
   budget: ReadBudget,
   intake: Intake,
   name: string | null,
+  isEarlier: boolean,
 ) {
   const { mapping } = feed
   const source = feed.decompress(opened, workspace.folder)
@@ -314,12 +315,12 @@ async function readDocument(
     charset: opened.charset,
     lengthProven: () => !endsWithLineBreak || source.end().proven,
   })
-  const reading = withJoins(own, joins)
+  const reading = withJoins(own, joins, isEarlier)
   try {
     reading: for await (const batch of reading.records) {
       const context = contextHash(reading)
-      const named = name === null ? batch : batch.map((record) => ({ ...record, at: `${name}: ${record.at}` }))
-      for (const records of budget.steps(named)) {
+      if (name !== null) for (const record of batch) record.at = `${name}: ${record.at}`
+      for (const records of budget.steps(batch)) {
         await budget.pause()
         if (budget.exceeded() !== null || !(await intake.take(reading, records, context))) break reading
       }

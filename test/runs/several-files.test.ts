@@ -3,6 +3,7 @@ import { rmSync, utimesSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dearer, home, homes, keys, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
+import { resoRow, resoTable } from '../support/delivery.ts'
 import { RunWorld } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
 
@@ -346,6 +347,34 @@ describe('REAXML, a file for each listing', () => {
     expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 640000, PropertyType: 'Townhouse' })
     expect(world.listing('AG1-2')).toMatchObject({ SalePrice: 620000, PropertyType: 'Townhouse' })
   })
+})
+
+test('what an earlier file says of a listing clears nothing that the table beside the feed (join) does not have', async () => {
+  const picture = (id: string, name: string): string => `${id},https://photos.example/${name}.jpg`
+  const pictures = (...rows: string[]): void =>
+    world.deliver(`${['ResourceRecordID,MediaURL', ...rows].join('\n')}\n`, 'media.csv')
+  const imagesOf = (id: string): unknown => world.listing(id)?.['Images']
+  const table = (...ids: string[]): string => resoTable(...ids.map((id) => resoRow(id)))
+  const dearerTable = (...ids: string[]): string => table(...ids).replaceAll('250000', '260000')
+  world.configure({
+    north: {
+      source: './drop-*.csv',
+      preset: 'reso-csv',
+      volatile: { refresh: '365d' },
+      join: { media: { source: './media.csv', key: 'ResourceRecordID', by: 'ListingId' } },
+      fields: { Images: { from: 'media:MediaURL', as: 'images' } },
+    },
+  })
+  put('drop-1.csv', table('M1', 'M2', 'M3'))
+  pictures(picture('M1', 'a'), picture('M2', 'b'), picture('M3', 'c'))
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 3 } })
+  put('drop-2.csv', dearerTable('M1', 'M2', 'M4'))
+  put('drop-3.csv', dearerTable('M3'))
+  pictures(picture('M2', 'b2'), picture('M4', 'd'))
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, update: 3 } })
+  const image = (name: string): string[] => [`https://photos.example/${name}.jpg`]
+  expect(['M1', 'M2', 'M4'].map(imagesOf)).toEqual([image('a'), image('b2'), image('d')])
+  expect(imagesOf('M3') ?? []).toEqual([])
 })
 
 describe('OpenImmo, whose files say whether they are everything', () => {
