@@ -17,7 +17,7 @@ import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
 import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
 import { reasonsOf } from '../feed/transport/transport.ts'
 import type { Besides, Opened, Validators } from '../feed/transport/transport.ts'
-import type { NewDelivered, Span, Workspace } from '../workspace/workspace.ts'
+import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeHashOf } from '../core/home-hash.ts'
 import { minuteIn } from '../core/zone.ts'
 import { hasPassed } from '../core/turn.ts'
@@ -174,7 +174,6 @@ async function read(
   let [bytes, isFull] = [0, false]
   let written: Written | null = null
   const missing = reasonsByFile()
-  const taken: { span: Span; written: Written | null }[] = []
   let older: Delivery['older'] = null
   let [doubt, misdated]: (string | null)[] = [null, null]
   // The newest one is open, and only reading closes it.
@@ -185,21 +184,14 @@ async function read(
   for (const file of files) {
     if (file !== null && budget.exceeded() !== null) continue
     const name = files.length === 1 ? null : (file ?? newest.besides!).name
-    const before = intake.position()
     try {
       const opened = file === null ? newest : await file.open()
-      const document = await readDocument(feed, tools, opened, joins, budget, intake, name, file !== null)
-      const when = writtenOf(document.written, opened, moment.timezone, mapping.dates ?? [])
+      const whenOf = (said: string | null) => writtenOf(said, opened, moment.timezone, mapping.dates ?? [])
+      const document = await readDocument(feed, tools, opened, joins, budget, intake, name, file !== null, whenOf)
+      const when = whenOf(document.written)
       const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
       const isWholeFull = said === 'full' && document.reasons.length === 0
-      const one = { span: [before, intake.position()] as const, written: when }
-      const [later, earlier] = [true, false].map((isLater) =>
-        taken.flatMap(({ span, written: at }) => (isLater === isAfter(at, when) ? [span] : [])),
-      )
-      if (later.length > 0) intake.replace([one.span], later)
-      if (earlier.length > 0) intake.replace(earlier, isWholeFull ? null : [one.span])
-      taken.push(one)
-      if (isWholeFull && later.length === 0) {
+      if (isWholeFull && intake.dropEarlier()) {
         missing.clear()
         doubt = null
       }
@@ -296,6 +288,7 @@ async function readDocument(
   intake: Intake,
   name: string | null,
   isEarlier: boolean,
+  whenOf: (said: string | null) => Written | null,
 ) {
   const { mapping } = feed
   const source = feed.decompress(opened, workspace.folder)
@@ -316,9 +309,15 @@ async function readDocument(
     lengthProven: () => !endsWithLineBreak || source.end().proven,
   })
   const reading = withJoins(own, joins, isEarlier)
+  let isBegun = false
+  const begin = (): void => {
+    if (!isBegun) intake.begin(whenOf(reading.written?.() ?? null))
+    isBegun = true
+  }
   try {
     reading: for await (const batch of reading.records) {
       const context = contextHash(reading)
+      begin()
       if (name !== null) for (const record of batch) record.at = `${name}: ${record.at}`
       for (const records of budget.steps(batch)) {
         await budget.pause()
@@ -326,6 +325,7 @@ async function readDocument(
       }
       progress('records', intake.summary.records, null)
     }
+    begin()
   } finally {
     await opened.release?.()
   }
@@ -340,6 +340,7 @@ async function readDocument(
 
 type Joins = Awaited<ReturnType<typeof readJoins>>
 type Intake = Awaited<ReturnType<typeof intakeOf>>
+const noneOf: ReadonlySet<Delivered> = new Set()
 
 /**
  * Takes the records of a delivery into the workspace, and counts them. A record whose bytes the snapshot knows is only marked as seen:
@@ -356,6 +357,33 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
   const known = areSeveral ? null : await tools.store.snapshot.knownRecords(feed.chatbot, feed.name, mapping.version)
   let keyless = keylessRecords(last.keyless, moment.now)
   let [endsLater, skipped, position] = [false, 0, 0]
+  /** In the order of the files: the documents before this one, and this one. */
+  let documents: { from: number; to: number; written: Written | null }[] = []
+  let current: { from: number; written: Written | null } | null = null
+  const isLater = (at: number): boolean => {
+    let [low, high] = [0, documents.length - 1]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (documents[middle].to < at) low = middle + 1
+      else high = middle
+    }
+    return isAfter(documents[low].written, current!.written)
+  }
+  const uncount = (kinds: readonly Delivered['kind'][]): void => {
+    for (const kind of kinds) count(summary, kind, -1)
+    summary.records -= kinds.length
+  }
+  /** Makes room for what is said now. Gives those of which a later document said something. */
+  const overruledOf = (said: readonly Delivered[]): ReadonlySet<Delivered> => {
+    if (documents.length === 0) return noneOf
+    const named = said.flatMap((one) => {
+      const key = mlsNumberOf(one)
+      return key === null ? [] : { one, key, isReadable: one.kind !== 'reject' }
+    })
+    const replaced = workspace.replace(named, current!.from, isLater)
+    for (const kinds of replaced) uncount(kinds ?? [])
+    return new Set(named.flatMap(({ one }, at) => (replaced[at] === null ? one : [])))
+  }
   return {
     summary,
     ending,
@@ -376,6 +404,7 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
         const isRejected = delivered.some(({ kind }) => kind === 'reject')
         return { delivered, home: isRejected ? homeOfRecord(mapping, moment, reading, record) : null }
       })
+      const overruled = overruledOf(made.flatMap(({ delivered }) => delivered))
       let next = 0
       for (const { raw, ids } of looked) {
         if (countSeen(ids, workspace, summary)) {
@@ -392,6 +421,7 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
         const skippable = !endsByItself && delivered.every((one) => one.kind === 'listing')
         for (const one of delivered) {
           position++
+          if (overruled.has(one)) continue
           summary.records++
           if (one.kind === 'reject' && one.mlsNumber === null) keyless.add(home, raw)
           count(summary, one.kind)
@@ -408,12 +438,18 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
       if (rows.length > 0) workspace.addDelivered(rows)
       return next === fresh.length
     },
-    /** As `workspace.replace`; `by` null: by a whole full document. */
-    replace(these: readonly Span[], by: readonly Span[] | null): void {
-      const replaced = workspace.replace(these, by)
-      for (const kind of replaced) count(summary, kind, -1)
-      summary.records -= replaced.length
-      if (by === null) keyless = keylessRecords(last.keyless, moment.now)
+    /** Begins the next document. */
+    begin(written: Written | null): void {
+      if (current !== null) documents.push({ ...current, to: position })
+      current = { from: position, written }
+    },
+    /** Drops what was said before this document, which is full and whole. Gives whether nothing else is left. */
+    dropEarlier(): boolean {
+      const isOver = ({ written }: { written: Written | null }): boolean => isAfter(written, current!.written)
+      uncount(workspace.drop(documents.flatMap((one) => (isOver(one) ? [] : [[one.from, one.to] as const]))))
+      documents = documents.filter(isOver)
+      keyless = keylessRecords(last.keyless, moment.now)
+      return documents.length === 0
     },
     /** Sentences about the records that were read. */
     notes(): string[] {

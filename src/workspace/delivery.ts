@@ -4,7 +4,7 @@ import { BitSet } from '../core/bit-set.ts'
 import type { Delivered, MovingListing, Problem } from '../core/listing.ts'
 import type { DeliveredRow } from '../plan/inputs.ts'
 import { inOneGo, paged } from './scratch-file.ts'
-import type { NewDelivered, RejectRow, Span, StoredDelivered } from './workspace.ts'
+import type { NewDelivered, RejectRow, StoredDelivered, Workspace } from './workspace.ts'
 
 const pageRows = 1000
 
@@ -43,19 +43,16 @@ export function createDelivery(database: Database.Database) {
   const remove = database.prepare<[string], Pick<StoredDelivered, 'kind'>>(
     "DELETE FROM delivered WHERE key = ? AND kind <> 'reject' RETURNING kind",
   )
-  const within = (spans: string): string =>
-    `EXISTS (SELECT 1 FROM json_each(${spans}) AS span WHERE position > span.value ->> 0 AND position <= span.value ->> 1)`
-  const replaced = `${within('@these')} AND
-    (@by IS NULL OR key IN (SELECT key FROM delivered WHERE kind <> 'reject' AND ${within('@by')}))`
-  interface Spans {
-    these: string
-    by: string | null
+  interface Place {
+    position: number
+    kind: Delivered['kind']
   }
-  const [replaceRejects, replaceListings] = ['reject', 'delivered_listing'].map((table) =>
-    database.prepare<[Spans]>(`DELETE FROM ${table} WHERE ${replaced}`),
+  const places = database.prepare<[string, number], Place>(
+    'SELECT position, kind FROM delivered WHERE key = ? AND position <= ?',
   )
-  const replaceRows = database.prepare<[Spans], Pick<StoredDelivered, 'kind'>>(
-    `DELETE FROM delivered WHERE ${replaced} RETURNING kind`,
+  const removeAt = database.prepare('DELETE FROM delivered WHERE key = ? AND position = ?')
+  const [removeRejects, removeListings] = ['reject', 'delivered_listing'].map((table) =>
+    database.prepare<[number, number]>(`DELETE FROM ${table} WHERE position > ? AND position <= ?`),
   )
   const pageOfRejects = database.prepare<[number], StoredReject>(
     `SELECT * FROM reject WHERE position > ? ORDER BY position LIMIT ${pageRows}`,
@@ -95,12 +92,31 @@ export function createDelivery(database: Database.Database) {
       const taken = remove.all(key).map(({ kind }) => kind)
       return id !== null && seen.delete(id) ? [...taken, 'listing'] : taken
     },
-    replace: inOneGo(database, (these: readonly Span[], by: readonly Span[] | null): Delivered['kind'][] => {
-      const which = { these: JSON.stringify(these), by: by && JSON.stringify(by) }
-      replaceListings.run(which)
-      const rejects = Array.from({ length: replaceRejects.run(which).changes }, () => 'reject' as const)
-      const others = replaceRows.all(which).filter(({ kind }) => kind !== 'reject')
-      return [...rejects, ...others.map(({ kind }) => kind)]
+    replace: inOneGo<Parameters<Workspace['replace']>, ReturnType<Workspace['replace']>>(
+      database,
+      (records, upTo, isLater) =>
+        records.map(({ key, isReadable }) => {
+          const before = places.all(key, upTo)
+          if (before.some(({ position, kind }) => kind !== 'reject' && isLater(position))) return null
+          const replaced = isReadable ? before.filter(({ position }) => !isLater(position)) : []
+          for (const { position } of replaced) {
+            removeAt.run(key, position)
+            for (const from of [removeRejects, removeListings]) from.run(position - 1, position)
+          }
+          return replaced.map(({ kind }) => kind)
+        }),
+    ),
+    drop: inOneGo<Parameters<Workspace['drop']>, Delivered['kind'][]>(database, (spans) => {
+      // Only a delivery of several documents needs it.
+      database.exec('CREATE INDEX IF NOT EXISTS delivered_by_position ON delivered (position)')
+      const removeRows = database.prepare<[number, number], Place>(
+        'DELETE FROM delivered WHERE position > ? AND position <= ? RETURNING kind',
+      )
+      return spans.flatMap((span) => {
+        removeListings.run(...span)
+        const rejects = Array.from({ length: removeRejects.run(...span).changes }, () => 'reject' as const)
+        return [...rejects, ...removeRows.all(...span).flatMap(({ kind }) => (kind === 'reject' ? [] : kind))]
+      })
     }),
     deliveredAs: (key: string): Delivered[] =>
       readable.all(key).map(({ kind, at, why, position }) => {

@@ -19,9 +19,6 @@ export interface StoredDelivered extends Omit<DeliveredRow, 'listing'> {
   movesAt: number | null
 }
 
-/** Positions of a delivery: behind the first number, up to the second one. */
-export type Span = readonly [number, number]
-
 /** A row to add. */
 export type NewDelivered = Omit<StoredDelivered, 'key' | 'at' | 'kind' | 'why'> & { delivered: Delivered }
 
@@ -58,10 +55,17 @@ export interface Workspace {
    */
   takeBack(key: string, id: number | null): Delivered['kind'][]
   /**
-   * Removes what was added in these spans of MLSNumbers of which a record that can be read was added in the spans `by`; null: of every
-   * MLSNumber, and what has none. Gives the kind of each removed record.
+   * Makes room for records of another document (`isReadable`: it is no reject). What was added of their MLSNumbers up to a position goes
+   * if the record can be read, but for what `isLater` says was said later. Gives for each record the kinds of those that went; null: a
+   * record that can be read was said later, so that this one says nothing.
    */
-  replace(these: readonly Span[], by: readonly Span[] | null): Delivered['kind'][]
+  replace(
+    records: readonly { key: string; isReadable: boolean }[],
+    upTo: number,
+    isLater: (position: number) => boolean,
+  ): (Delivered['kind'][] | null)[]
+  /** Removes all that was added in these spans: behind the first position, up to the second one. Gives the kind of each record. */
+  drop(spans: readonly (readonly [number, number])[]): Delivered['kind'][]
   /** The records of this MLSNumber that were added, without rejects. */
   deliveredAs(key: string): Delivered[]
   /** Whether a record of this MLSNumber was added that is no reject. */

@@ -171,39 +171,30 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(['A', 'B', 'D'].map((key) => workspace.isReadable(key))).toEqual([true, false, false])
       })
 
-      it('lets later files of a delivery replace what earlier ones said of an MLSNumber, unless the later record can not be read', () => {
+      it('lets records of another document replace what was said of their MLSNumbers, but for what was said later', () => {
         const broken = (mlsNumber: string | null): Delivered => ({ kind: 'reject', at: 'bad', mlsNumber, problems: [] })
-        const sold: Delivered = { kind: 'removal', at: 'sold', mlsNumber: 'B', why: 'Status is Sold' }
         workspace.addDelivered([
-          ...['A', 'B', 'C'].map((key, at) => arrived(at + 1, listingOf(key))),
-          ...['A', 'C', null].map((key, at) => arrived(at + 4, broken(key))),
+          ...['A', 'B', 'C', 'D'].map((key, at) => arrived(at + 1, listingOf(key))),
+          ...['A', 'C', null, 'E'].map((key, at) => arrived(at + 5, broken(key))),
+          arrived(9, listingOf('A', 'of the same document')),
         ])
-        workspace.addDelivered([arrived(7, listingOf('A', 'again')), arrived(8, sold), arrived(9, broken('C'))])
-        expect(
-          workspace
-            .replace(
-              [
-                [0, 3],
-                [3, 6],
-              ],
-              [[6, 9]],
-            )
-            .toSorted(),
-        ).toEqual(['listing', 'listing', 'reject'])
+        const isLater = (position: number): boolean => [4, 5, 8].includes(position)
+        const records = ['A', 'B', 'C', 'D', 'E', 'F'].map((key) => ({ key, isReadable: key !== 'C' }))
+        expect(workspace.replace(records, 8, isLater)).toEqual([['listing'], ['listing'], [], null, [], []])
         const left = () => [...workspace.delivered()].map(({ key, position }) => `${key}${position}`)
-        expect(left()).toEqual(['A7', 'B8', 'C3', 'C5', 'C9'])
-        expect([...workspace.rejects()].map(({ mlsNumber }) => mlsNumber)).toEqual(['C', null, 'C'])
+        expect(left()).toEqual(['A5', 'A9', 'C3', 'C6', 'D4', 'E8'])
+        expect([...workspace.rejects()].map(({ mlsNumber }) => mlsNumber)).toEqual(['A', 'C', null, 'E'])
         expect(() => workspace.deliveredAt(1)).toThrow(/holds no listing/)
-        expect(workspace.replace([[0, 8]], null).toSorted()).toEqual([
-          'listing',
-          'listing',
-          'reject',
-          'reject',
-          'removal',
+        expect(workspace.replace([{ key: 'C', isReadable: true }], 8, isLater)).toEqual([['listing', 'reject']])
+        expect([...workspace.rejects()].map(({ mlsNumber }) => mlsNumber)).toEqual(['A', null, 'E'])
+        const dropped = workspace.drop([
+          [3, 5],
+          [6, 7],
         ])
-        expect(left()).toEqual(['C9'])
-        expect([...workspace.rejects()].map(({ mlsNumber }) => mlsNumber)).toEqual(['C'])
-        expect(() => workspace.deliveredAt(7)).toThrow(/holds no listing/)
+        expect(dropped.toSorted()).toEqual(['listing', 'reject', 'reject'])
+        expect(left()).toEqual(['A9', 'E8'])
+        expect([...workspace.rejects()].map(({ mlsNumber }) => mlsNumber)).toEqual(['E'])
+        expect(() => workspace.deliveredAt(4)).toThrow(/holds no listing/)
       })
 
       it('gives rejects in the order of the delivery, over many pages', () => {
