@@ -180,19 +180,20 @@ describe('of a delta that was never read', () => {
 
   test('what was there before is told, and only a backfill reads it', async () => {
     world.configure({ north: drop })
-    put('drop-1.xml', all.slice(0, 3))
-    put('drop-2.xml', [gone(all[0]), ...all.slice(3, 5)])
-    put('drop-3.xml', all.slice(5))
-    expect(await world.run('diff')).toMatchObject({ counts: { create: 15 } })
+    put('drop-1.xml', all.slice(0, 10))
+    put('drop-2.xml', [gone(all[0]), ...all.slice(10, 19)])
+    put('drop-3.xml', all.slice(19))
+    expect(await world.run('diff')).toMatchObject({ counts: { create: 1 } })
     const first = await world.run()
-    expect(first).toMatchObject({ result: 'partial', counts: { create: 15 } })
+    expect(first).toMatchObject({ result: 'partial', counts: { create: 1 } })
     expect(first.notes).toEqual([
       expect.stringMatching(
         /^2 older files of the source are not read, .* listing-sync backfill north reads all files$/,
       ),
     ])
-    expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [] })
-    expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { create: 4 } })
+    // It is the first load still.
+    expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { create: 18, hold: 0 } })
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [] })
     expect(world.numbers()).toEqual(keys(all.slice(1)))
   })
 
@@ -418,6 +419,16 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     })
     expect(world.numbers()).toEqual(numbers(11, 13, 14, 15, 16, 17, 20))
     expect(world.listing('H-11')).toMatchObject({ SalePrice: 320_000 })
+  })
+
+  test('a whole transfer without offers takes the place of what came before it, too', async () => {
+    put('drop-02.xml', file('TEIL', offer('18')))
+    put('drop-03.xml', file('VOLL'))
+    expect(await world.run()).toMatchObject({
+      result: 'held',
+      counts: { create: 0 },
+      delivery: { complete: true, records: 0 },
+    })
   })
 
   test('a whole transfer that was written before changes lies under them, wherever it comes', async () => {
