@@ -75,7 +75,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     name: 'what leaves tells that the feed is right again',
-    test: 'test/runs/waiting.slow.test.ts › half of them are sold',
+    test: 'test/runs/waiting.slow.test.ts › most of them are sold',
     file: 'src/run/guard.ts',
     from: " || (isGone && part.startsWith('update'))",
     to: '',

@@ -167,6 +167,7 @@ export const planMutants: readonly Mutant[] = [
   },
   {
     name: 'no guard of what nobody would recognise',
+    test: "test/runs/guard.test.ts › another customer's feed: nothing of it is carried out, and no time lets it go",
     file: 'src/plan/guard/rules.ts',
     from: 'if (ours < leastOffice || !remaining',
     to: 'if (ours >= 0 || !remaining',

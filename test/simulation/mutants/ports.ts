@@ -58,7 +58,7 @@ export const portMutants: readonly Mutant[] = [
   },
   {
     name: 'approvals not used up',
-    test: 'test/runs/notify.test.ts › what is held: how many, three homes, what to type; a reminder; its end',
+    test: 'test/runs/notify.test.ts › what was approved ended so, although one of many ended otherwise in the same run',
     file: 'src/store/holds.ts',
     from: 'for (const part of parts) use.run(feed, mlsNumber, part)',
     to: '',
