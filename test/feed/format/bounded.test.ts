@@ -73,6 +73,17 @@ test('a row of more values than maxFields is broken, and those around it are not
   expect(reasons).toEqual([])
 })
 
+test('an object of more values than maxFields is broken, however deep they are, and those around it are not', async () => {
+  const objects = ['{"a":"1"}', '{"a":[{"b":"1","c":["2","3"]},"4"]}', '{"a":"3"}'].join('\n')
+  const limits = { maxRecords: 10, maxFields: 3 }
+  const { records, reasons } = await read(objects, limits, 'ndjson')
+  expect(records).toMatchObject([{ a: '1' }, 'the record has more than 3 values (maxFields)', { a: '3' }])
+  expect(reasons).toEqual([])
+  expect((await read(objects, { ...limits, maxFields: 4 }, 'ndjson')).records[1]).toMatchObject({
+    a: expect.anything(),
+  })
+})
+
 test('a row of more quotes than maxFields values can have is broken before it is parsed', async () => {
   const row = (quotes: number): string => `a,b\n1,"${'""'.repeat(quotes / 2 - 1)}"\n`
   const limits = { maxRecords: 10, maxFields: 3 }
