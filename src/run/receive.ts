@@ -191,7 +191,7 @@ async function read(
       const when = whenOf(document.written)
       const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
       const isWholeFull = said === 'full' && document.reasons.length === 0
-      if (isWholeFull && intake.dropEarlier()) {
+      if (isWholeFull && name !== null && intake.dropEarlier()) {
         missing.clear()
         doubt = null
       }
@@ -355,7 +355,7 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
   const leftOut = imagesCount()
   const unread = unreadCount()
   const known = areSeveral ? null : await tools.store.snapshot.knownRecords(feed.chatbot, feed.name, mapping.version)
-  let keyless = keylessRecords(last.keyless, moment.now)
+  const keyless = keylessRecords(last.keyless, moment.now)
   let [endsLater, skipped, position] = [false, 0, 0]
   /** In the order of the files: the documents before this one, and this one. */
   let documents: { from: number; to: number; written: Written | null }[] = []
@@ -442,14 +442,16 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
     begin(written: Written | null): void {
       if (current !== null) documents.push({ ...current, to: position })
       current = { from: position, written }
+      keyless.begin()
     },
     /** Drops what was said before this document, which is full and whole. Gives whether nothing else is left. */
     dropEarlier(): boolean {
       const isOver = ({ written }: { written: Written | null }): boolean => isAfter(written, current!.written)
       uncount(workspace.drop(documents.flatMap((one) => (isOver(one) ? [] : [[one.from, one.to] as const]))))
       documents = documents.filter(isOver)
-      keyless = keylessRecords(last.keyless, moment.now)
-      return documents.length === 0
+      if (documents.length > 0) return false
+      keyless.dropEarlier()
+      return true
     },
     /** Sentences about the records that were read. */
     notes(): string[] {
@@ -724,16 +726,25 @@ const mostKeyless = 10_000
 /** Collects the records without a readable MLSNumber. One that came before stays as it was noted then. */
 function keylessRecords(before: readonly Keyless[], now: number) {
   const known = new Map(before.map((record) => [record.identity, record]))
-  const found = new Map<string, Keyless>()
+  const found = new Map<string, { record: Keyless; document: number }>()
+  let document = 0
   return {
+    /** Begins the next document. */
+    begin(): void {
+      document++
+    },
+    /** Forgets those of the documents before this one. */
+    dropEarlier(): void {
+      for (const [identity, one] of found) if (one.document < document) found.delete(identity)
+    },
     /** `raw`: a hash of its bytes. */
     add(home: string | null, raw: string): void {
       const isTold = found.size < mostKeyless
       const identity = isTold ? (home ?? raw) : 'more'
       const record = { identity, home: isTold ? home : null, since: now, notedAt: null }
-      found.set(identity, known.get(identity) ?? record)
+      found.set(identity, { record: known.get(identity) ?? record, document })
     },
-    all: (): Keyless[] => [...found.values()],
+    all: (): Keyless[] => Array.from(found.values(), ({ record }) => record),
   }
 }
 

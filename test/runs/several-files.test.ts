@@ -421,6 +421,17 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     expect(world.listing('H-11')).toMatchObject({ SalePrice: 320_000 })
   })
 
+  test('an offer without a number holds deletes back while its file counts', async () => {
+    const nameless = offer('17').replace(/<objektnr_extern>.*<\/objektnr_extern>/, '')
+    const whole = (...ids: number[]): string[] => ids.map((id) => offer(String(id)))
+    put('drop-02.xml', file('VOLL', ...whole(10, 11, 12, 13, 14, 15, 16), nameless))
+    put('drop-03.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ counts: { create: 1, delete: 0, hold: 1, reject: 1 } })
+    put('drop-04.xml', file('TEIL', nameless))
+    put('drop-05.xml', file('VOLL', ...whole(10, 11, 12, 13, 14, 15, 16, 18)))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 1, hold: 0, reject: 0 } })
+  })
+
   test('a whole transfer without offers takes the place of what came before it, too', async () => {
     put('drop-02.xml', file('TEIL', offer('18')))
     put('drop-03.xml', file('VOLL'))
