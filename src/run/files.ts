@@ -23,19 +23,20 @@ type OfFeed = Pick<Feed, 'name' | 'chatbot' | 'source'> & {
   mapping: Pick<Mapping, 'version' | 'delivery' | 'deliveryOf'>
 }
 
-/** Under these names the store has when the newest file changed that was read whole, and which files were as new as that (`digestOf`). */
+/** Under these names the store has when the newest file changed that was read whole, and which files were there then (`lastDayOf`). */
 const namesOf = ({ name, source }: Pick<Feed, 'name' | 'source'>) =>
-  [`file of ${name}, ${source}`, `files of ${name}, ${source}`] as const
+  [`file of ${name}, ${source}`, `files of ${name}, ${source}`, `number of files of ${name}, ${source}`] as const
 
 /** Milliseconds. Files that are sent with their own times may arrive in another order. */
 const outOfOrder = 86_400_000
 
-/** Tells whether files arrived, or went, that are no newer than `since`, or are read in another way. */
-function digestOf({ mapping }: OfFeed, besides: Besides, since: number): number {
+/** The files of the last day up to `until`: how many, and a value that tells whether they are others, or are read in another way. */
+function lastDayOf({ mapping }: OfFeed, besides: Besides, until: number) {
   const files = [...besides.older, besides].filter(
-    ({ changedAt }) => changedAt <= since && changedAt > since - outOfOrder,
+    ({ changedAt }) => changedAt <= until && changedAt > until - outOfOrder,
   )
-  return fingerprint([mapping.version, ...files.map(({ name, changedAt }) => `${changedAt} ${name}`)])
+  const digest = fingerprint([mapping.version, ...files.map(({ name, changedAt }) => `${changedAt} ${name}`)])
+  return { digest, count: files.length }
 }
 
 /**
@@ -54,11 +55,14 @@ export async function filesBeside(
   const mayBeDelta = mapping.delivery === 'delta' || mapping.deliveryOf !== undefined
   if (besides === undefined || !mayBeDelta) return noOther
   const { older, changedAt } = besides
-  const [readTo, digest] = await Promise.all(namesOf(feed).map((name) => store.learnt.number(chatbot, name)))
+  const [readTo, digest, count] = await Promise.all(namesOf(feed).map((name) => store.learnt.number(chatbot, name)))
   if (mode === 'backfill') return { files: [...older, null], passedBy: 0, readTo }
   if (readTo !== null && changedAt < readTo) return { files: [], passedBy: 0, readTo }
   if (readTo !== null) {
-    const from = digest === digestOf(feed, besides, readTo) ? readTo : readTo - outOfOrder
+    const lastDay = lastDayOf(feed, besides, readTo)
+    // With fewer files, the later word on a listing may be gone, and the earlier one would count again.
+    const isAgain = lastDay.digest !== digest && lastDay.count >= (count ?? 0)
+    const from = isAgain ? readTo - outOfOrder : readTo
     return { files: [...older.filter((file) => file.changedAt > from), null], passedBy: 0, readTo }
   }
   const { completeAt } = last
@@ -69,9 +73,10 @@ export async function filesBeside(
 
 /** Notes that a delivery of these files was complete. */
 export async function noteFiles(feed: OfFeed, { learnt }: Store, besides: Besides): Promise<void> {
-  const [time, digest] = namesOf(feed)
-  await learnt.setNumber(feed.chatbot, time, besides.changedAt)
-  await learnt.setNumber(feed.chatbot, digest, digestOf(feed, besides, besides.changedAt))
+  const { changedAt } = besides
+  const { digest, count } = lastDayOf(feed, besides, changedAt)
+  const names = namesOf(feed)
+  for (const [at, value] of [changedAt, digest, count].entries()) await learnt.setNumber(feed.chatbot, names[at], value)
 }
 
 /** Names of files in one sentence, and sentences in one report: a server that is down may spoil a thousand files. */

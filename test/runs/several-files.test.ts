@@ -159,6 +159,21 @@ describe('of a delta', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', delivery: { records: 1 } })
   })
 
+  test.each([[[]], [['drop-05.xml']]])(
+    'a file that is taken away gives no earlier one the last word, whatever comes then: %j',
+    async (then) => {
+      const one = all[0]
+      put('drop-02.xml', [dearer(one)])
+      put('drop-03.xml', [dearer(dearer(one))])
+      put('drop-04.xml', [dearer(all[1])])
+      expect(await world.run()).toMatchObject({ counts: { update: 2 } })
+      rmSync(`${world.folder}/drop-03.xml`)
+      for (const name of then) put(name, [dearer(all[2])])
+      expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: then.length } })
+      expect(priceOf(one)).toBe(dearer(dearer(one)).price)
+    },
+  )
+
   test('a file whose marker is missing is read once it is there', async () => {
     const ready = { marker: '{stem}.done' }
     world.configure({ north: { source: './drop-*.xml', delivery: 'delta', ready, volatile: { refresh: '365d' } } })
@@ -440,6 +455,20 @@ describe('OpenImmo, whose files say whether they are everything', () => {
       counts: { create: 0 },
       delivery: { complete: true, records: 0 },
     })
+  })
+
+  test('a whole transfer of before is not read again, and deletes nothing, once the change after it is taken away', async () => {
+    put('drop-02.xml', file('VOLL', ...[10, 11, 12, 13, 14, 15, 16].map((id) => offer(String(id)))))
+    put('drop-03.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 1 } })
+    rmSync(`${world.folder}/drop-03.xml`)
+    put('drop-04.xml', file('TEIL', offer('19')))
+    expect(await world.run()).toMatchObject({
+      result: 'ok',
+      counts: { create: 1, delete: 0 },
+      delivery: { records: 1 },
+    })
+    expect(world.numbers()).toEqual(numbers(10, 11, 12, 13, 14, 15, 16, 18, 19))
   })
 
   test('a whole transfer that was written before changes lies under them, wherever it comes', async () => {
