@@ -8,7 +8,7 @@ import type { Feed, Mode } from './tools.ts'
 
 /** Which files are read. */
 export interface Beside {
-  /** Those to be read, the oldest first. null: the newest one, which is open. It is left out if a newer one was read before. */
+  /** Those to be read, the oldest first. null: the newest one, which is open. It is left out if it, or a newer one, was read before. */
   files: readonly (OlderFile | null)[]
   /** So many are there before the first delivery, and are not read. */
   passedBy: number
@@ -57,6 +57,14 @@ export async function filesBeside(
   const { older, changedAt } = besides
   const [readTo, digest, count] = await Promise.all(namesOf(feed).map((name) => store.learnt.number(chatbot, name)))
   if (mode === 'backfill') return { files: [...older, null], passedBy: 0, readTo }
+  const latest = moment.now + outOfOrder
+  if (readTo !== null && readTo > latest) {
+    // By a wrong clock: all that comes until then would seem to be older than the last one that was read.
+    const since = last.completeAt ?? moment.now - outOfOrder
+    const isNew = ({ changedAt: at }: Pick<OlderFile, 'changedAt'>): boolean =>
+      at > readTo || (at > since && at <= latest)
+    return { files: [...older.filter(isNew), ...(isNew(besides) ? [null] : [])], passedBy: 0, readTo }
+  }
   if (readTo !== null && changedAt < readTo) return { files: [], passedBy: 0, readTo }
   if (readTo !== null) {
     const lastDay = lastDayOf(feed, besides, readTo)

@@ -180,7 +180,7 @@ async function read(
   const close = async (): Promise<void> => {
     for await (const _ of newest.bytes) break
   }
-  if (files.length === 0) await close()
+  if (!files.includes(null)) await close()
   for (const file of files) {
     if (file !== null && budget.exceeded() !== null) continue
     const name = files.length === 1 ? null : (file ?? newest.besides!).name

@@ -174,6 +174,25 @@ describe('of a delta', () => {
     },
   )
 
+  test('a file with a time of next year, by a wrong clock, counts once, and keeps no other one from being read', async () => {
+    const [one, two, three, four] = all
+    const nextYear = Math.floor(world.clock.now() / 1000) + 365 * 86_400
+    put('drop-02.xml', [dearer(one)])
+    utimesSync(`${world.folder}/drop-02.xml`, nextYear, nextYear)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    put('drop-03.xml', [dearer(two)])
+    put('drop-04.xml', [dearer(dearer(one)), dearer(three)])
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 3 } })
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [], delivery: { records: 0 } })
+    rmSync(`${world.folder}/drop-02.xml`)
+    put('drop-05.xml', [dearer(four)])
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [], delivery: { records: 1 } })
+    expect([one, two, three, four].map(priceOf)).toEqual(
+      [dearer(one), two, three, four].map((home) => dearer(home).price),
+    )
+  })
+
   test('a file whose marker is missing is read once it is there', async () => {
     const ready = { marker: '{stem}.done' }
     world.configure({ north: { source: './drop-*.xml', delivery: 'delta', ready, volatile: { refresh: '365d' } } })
