@@ -360,6 +360,8 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
   /** In the order of the files: the documents before this one, and this one. */
   let documents: { from: number; to: number; written: Written | null }[] = []
   let current: { from: number; written: Written | null } | null = null
+  /** When the latest whole full document was written. */
+  let whole: Written | null = null
   const isLater = (at: number): boolean => {
     let [low, high] = [0, documents.length - 1]
     while (low < high) {
@@ -373,9 +375,10 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
     for (const kind of kinds) count(summary, kind, -1)
     summary.records -= kinds.length
   }
-  /** Makes room for what is said now. Gives those of which a later document said something. */
+  /** Makes room for what is said now. Gives those of which a later document said something, if only by lacking them. */
   const overruledOf = (said: readonly Delivered[]): ReadonlySet<Delivered> => {
     if (documents.length === 0) return noneOf
+    if (isAfter(whole, current!.written)) return new Set(said)
     const named = said.flatMap((one) => {
       const key = mlsNumberOf(one)
       return key === null ? [] : { one, key, isReadable: one.kind !== 'reject' }
@@ -446,6 +449,7 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
     },
     /** Drops what was said before this document, which is full and whole. Gives whether nothing else is left. */
     dropEarlier(): boolean {
+      if (whole === null || isAfter(current!.written, whole)) whole = current!.written
       const isOver = ({ written }: { written: Written | null }): boolean => isAfter(written, current!.written)
       uncount(workspace.drop(documents.flatMap((one) => (isOver(one) ? [] : [[one.from, one.to] as const]))))
       documents = documents.filter(isOver)

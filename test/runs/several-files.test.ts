@@ -511,6 +511,20 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0, delete: 0 } })
   })
 
+  test('a change that was written before a whole transfer, but comes after it, no longer counts', async () => {
+    const dated = (document: string, hour: number): string =>
+      document.replace('version=', `timestamp="2026-11-21T0${hour}:00:00Z" version=`)
+    put('drop-02.xml', dated(file('VOLL', ...[10, 11, 12, 13, 14, 15, 16].map((id) => offer(String(id)))), 8))
+    put('drop-03.xml', dated(file('TEIL', offer('17', 310_000), offer('18'), removed('16')), 5))
+    put('drop-04.xml', dated(file('TEIL', offer('11', 320_000)), 9))
+    expect(await world.run()).toMatchObject({
+      result: 'ok',
+      counts: { create: 0, update: 1, delete: 1 },
+      delivery: { records: 7, listings: 7 },
+    })
+    expect(world.numbers()).toEqual(numbers(10, 11, 12, 13, 14, 15, 16))
+  })
+
   test('what an older whole transfer says is held until a newer change comes, as that takes its place', async () => {
     put('drop-02.xml', dated(file('TEIL', offer('18'), removed('17')), 5))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 1 } })
