@@ -177,8 +177,13 @@ async function fetched(
   assertRoom(scratch, before.size ?? 0, keepFree)
   const folder = await mkdtemp(join(options.scratch, 'delivery-'))
   const target = join(folder, 'delivery')
+  const release = () => rm(folder, { recursive: true, force: true })
   transfer.of = before.size
-  await connection.download(path, target, Math.min(maxBytes, roomIn(scratch, keepFree)), transfer)
+  const room = Math.min(maxBytes, roomIn(scratch, keepFree))
+  await connection.download(path, target, room, transfer).catch(async (error: unknown) => {
+    await release()
+    throw error
+  })
   const after = await connection.look(path)
   const doubts: string[] = []
   if (before.size !== after?.size || before.time !== after.time) doubts.push('the file changed while it was fetched')
@@ -196,7 +201,7 @@ async function fetched(
     name,
     besides: before.besides,
     bytes: bytes(),
-    release: () => rm(folder, { recursive: true, force: true }),
+    release,
     end() {
       const reasons = [...doubts, ...local.end().reasons]
       const proven = before.size !== null && read && reasons.length === 0
