@@ -22,6 +22,9 @@ const longestName = 255
 const unsized =
   'the server does not say how large the file is, so half a file looks like a whole one; let it be sent as .gz or .zip'
 
+/** After so many failures to connect in a row, no other file of the delivery is tried: each may take a minute. */
+const mostFailures = 3
+
 /** An entry of a folder's list. */
 export type Listed = Omit<Entry, 'path'> & { name: string }
 
@@ -64,6 +67,7 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
     options.signal.throwIfAborted()
     const address = remoteAddress(source)
     if (typeof address === 'string') throw new FeedError(`the address of the feed ${address}`)
+    let failures = 0
     /** Does something on a connection and closes it. Throws `FeedError`. */
     const visit = async <T>(task: (connection: Connection, transfer: Transfer) => Promise<T>): Promise<T> => {
       const deadline = timeLimit(options.transferTimeout)
@@ -73,7 +77,9 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
       const { user = options.login.user, password = options.login.password } = address
       const login = { ...options.login, ca: options.ca, user, password }
       const done = async (): Promise<T> => {
+        failures++
         const connection = await server.connect(address, login, signal, stall)
+        failures = 0
         try {
           return await task(connection, transfer)
         } finally {
@@ -98,11 +104,14 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
     }
     const choice: Choice = { nameOf: (path) => nameOf(address, path), ready: options.ready }
     // It was complete before the newest one was.
-    const openOlder = ({ path }: Entry): Promise<Opened> =>
-      visit(async (connection, transfer) => {
+    const openOlder = async ({ path }: Entry): Promise<Opened> => {
+      if (failures === mostFailures)
+        throw new FeedError(`${nameOf(address, address.path)}: the server can't be reached any more`)
+      return visit(async (connection, transfer) => {
         const entry = await fileAt(path, (one) => connection.look(one), choice)
         return fetched(connection, transfer, entry, address, options)
       })
+    }
     const choose = async (connection: Connection): Promise<Chosen> =>
       chosen(connection, address, choice, options.maxFiles, openOlder)
     const { unchanged = 0 } = options.ready
@@ -168,8 +177,13 @@ async function fetched(
   assertRoom(scratch, before.size ?? 0, keepFree)
   const folder = await mkdtemp(join(options.scratch, 'delivery-'))
   const target = join(folder, 'delivery')
+  const release = () => rm(folder, { recursive: true, force: true })
   transfer.of = before.size
-  await connection.download(path, target, Math.min(maxBytes, roomIn(scratch, keepFree)), transfer)
+  const room = Math.min(maxBytes, roomIn(scratch, keepFree))
+  await connection.download(path, target, room, transfer).catch(async (error: unknown) => {
+    await release()
+    throw error
+  })
   const after = await connection.look(path)
   const doubts: string[] = []
   if (before.size !== after?.size || before.time !== after.time) doubts.push('the file changed while it was fetched')
@@ -187,7 +201,7 @@ async function fetched(
     name,
     besides: before.besides,
     bytes: bytes(),
-    release: () => rm(folder, { recursive: true, force: true }),
+    release,
     end() {
       const reasons = [...doubts, ...local.end().reasons]
       const proven = before.size !== null && read && reasons.length === 0

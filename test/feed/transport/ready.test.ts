@@ -1,5 +1,7 @@
 /** A dropped file is read once it is complete: by a marker beside it, or by unchanged size and time. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
@@ -127,6 +129,33 @@ describe.each(places)('$where', ({ where, at, one, many }) => {
     }
     rmSync(here('b.xml'))
     await expect(second.open()).rejects.toThrow(/b\.xml does not exist$/)
+  })
+
+  test.runIf(where !== 'here')('a server that is gone is asked for three older files, not for each', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) put(`${name}.xml`, name)
+    let [isGone, asked] = [false, 0]
+    const remote = servers[where as keyof typeof servers]
+    const gate = createServer((socket) => {
+      asked++
+      if (isGone) socket.destroy()
+      else
+        socket
+          .on('error', () => {})
+          .pipe(connect(remote.port, '127.0.0.1'))
+          .on('error', () => {})
+          .pipe(socket)
+    })
+    await new Promise<void>((done) => gate.listen(0, '127.0.0.1', done))
+    const { port } = gate.address() as AddressInfo
+    const newest = await open(many, at('*.xml').replace(`:${remote.port}`, `:${port}`), options({}))
+    await received(newest)
+    ;[isGone, asked] = [true, 0]
+    const words: string[] = []
+    for (const one of newest.besides!.older) await one.open().catch(({ message }) => words.push(message))
+    gate.close()
+    expect(asked).toBe(3)
+    expect(words).toHaveLength(5)
+    expect(words.at(-1)).toMatch(/^s?ftp:.*\*\.xml: the server can't be reached any more$/)
   })
 
   test('a file that stays as it is for the time asked is read', async () => {

@@ -2,6 +2,7 @@ import {
   appendFileSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -180,10 +181,14 @@ describe('a server that leaves out what others tell of a file', () => {
 describe('what happens on the way', () => {
   const whole = Buffer.alloc(6_000_000, 'listing\n')
 
-  test('a connection cut in the middle gives nothing but the reason', async () => {
+  test('a connection cut in the middle gives nothing but the reason, and leaves nothing', async () => {
     const source = put('/drop/cut.xml', whole)
     server.onRead = (offset) => (offset > 3_000_000 ? 'cut' : null)
-    await expect(sftp(source, with_())).rejects.toThrow(/cut\.xml: the connection was lost after \d+ of 6000000 bytes$/)
+    const scratch = mkdtempSync(join(folder, 'scratch-'))
+    await expect(sftp(source, with_({ scratch }))).rejects.toThrow(
+      /cut\.xml: the connection was lost after \d+ of 6000000 bytes$/,
+    )
+    await expect.poll(() => readdirSync(scratch)).toEqual([])
   })
 
   test('a file that grows or is replaced meanwhile is doubtful', async () => {
