@@ -83,7 +83,7 @@ const machine: Defence[] = [
     file: 'src/run/files.ts',
     from: '[...all.slice(0, mostReasons), ',
     to: '[...all, ',
-    tests: ['test/runs/several-files.test.ts'],
+    tests: ['test/runs/several-files.slow.test.ts'],
     only: 'told once',
   },
   {
@@ -91,7 +91,7 @@ const machine: Defence[] = [
     file: 'src/feed/transport/folder.ts',
     from: 'name: printable(parse(path).base)',
     to: 'name: parse(path).base',
-    tests: ['test/runs/several-files.test.ts'],
+    tests: ['test/runs/several-files.slow.test.ts'],
     only: 'told once',
   },
   {
