@@ -73,8 +73,8 @@ export interface Delivery {
 }
 
 /**
- * Receives a delivery into the workspace, all files of it, or learns from the source that the last one is still current. Throws `FeedError` if it
- * can't be fetched or is another kind of document. Anything less becomes a reason (incomplete) or a reject.
+ * Receives a delivery into the workspace, all files of it, or learns from the source that the last one is still current. Throws
+ * `FeedError` if it can't be fetched or is another kind of document. Anything less becomes a reason (incomplete) or a reject.
  */
 export async function receive(
   feed: Source,
@@ -186,9 +186,8 @@ async function read(
     const name = files.length === 1 ? null : (file ?? newest.besides!).name
     try {
       const opened = file === null ? newest : await file.open()
-      const whenOf = (said: string | null) => writtenOf(said, opened, moment.timezone, mapping.dates ?? [])
-      const document = await readDocument(feed, tools, opened, joins, budget, intake, name, file !== null, whenOf)
-      const when = whenOf(document.written)
+      const document = await readDocument(feed, tools, moment, opened, joins, budget, intake, name, file !== null)
+      const { when } = document
       const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
       const isWholeFull = said === 'full' && document.reasons.length === 0
       if (isWholeFull && name !== null && intake.dropEarlier()) {
@@ -278,17 +277,20 @@ async function read(
   }
 }
 
-/** Reads one document into the intake. `name`: said in front of where its records are; null: it is the only one. `isEarlier`: not the last one. */
+/**
+ * Reads one document into the intake. `name`: said in front of where its records are; null: it is the only one. `isEarlier`: not the
+ * last one.
+ */
 async function readDocument(
   feed: Source,
   { workspace, progress }: Tools,
+  { timezone }: Moment,
   opened: Opened,
   joins: Joins,
   budget: ReadBudget,
   intake: Intake,
   name: string | null,
   isEarlier: boolean,
-  whenOf: (said: string | null) => Written | null,
 ) {
   const { mapping } = feed
   const source = feed.decompress(opened, workspace.folder)
@@ -309,10 +311,12 @@ async function readDocument(
     lengthProven: () => !endsWithLineBreak || source.end().proven,
   })
   const reading = withJoins(own, joins, isEarlier)
-  let isBegun = false
+  const written = (): string | null => reading.written?.() ?? null
+  let when: Written | null | undefined
   const begin = (): void => {
-    if (!isBegun) intake.begin(whenOf(reading.written?.() ?? null))
-    isBegun = true
+    if (when !== undefined) return
+    when = writtenOf(written(), opened, timezone, mapping.dates ?? [])
+    intake.begin(when)
   }
   try {
     reading: for await (const batch of reading.records) {
@@ -334,7 +338,8 @@ async function readDocument(
     reasons: [...reasonsOf(source.end(), feed.format), ...reading.end().reasons],
     doubt: source.end().doubt ?? null,
     says: reading.says?.() ?? {},
-    written: reading.written?.() ?? null,
+    written: written(),
+    when: when ?? null,
   }
 }
 
@@ -376,8 +381,9 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
     summary.records -= kinds.length
   }
   /** Makes room for what is said now. Gives those of which a later document said something, if only by lacking them. */
-  const overruledOf = (said: readonly Delivered[]): ReadonlySet<Delivered> => {
+  const overruledOf = (made: readonly { delivered: readonly Delivered[] }[]): ReadonlySet<Delivered> => {
     if (documents.length === 0) return noneOf
+    const said = made.flatMap(({ delivered }) => delivered)
     if (isAfter(whole, current!.written)) return new Set(said)
     const named = said.flatMap((one) => {
       const key = mlsNumberOf(one)
@@ -407,7 +413,7 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
         const isRejected = delivered.some(({ kind }) => kind === 'reject')
         return { delivered, home: isRejected ? homeOfRecord(mapping, moment, reading, record) : null }
       })
-      const overruled = overruledOf(made.flatMap(({ delivered }) => delivered))
+      const overruled = overruledOf(made)
       let next = 0
       for (const { raw, ids } of looked) {
         if (countSeen(ids, workspace, summary)) {
@@ -426,7 +432,7 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
           position++
           if (overruled.has(one)) continue
           summary.records++
-          if (one.kind === 'reject' && one.mlsNumber === null) keyless.add(home, raw)
+          if (one.kind === 'reject' && one.mlsNumber === null) keyless.add(home, raw, position)
           count(summary, one.kind)
           ending.parsed(mlsNumberOf(one))
           if (one.kind === 'listing') {
@@ -445,7 +451,6 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
     begin(written: Written | null): void {
       if (current !== null) documents.push({ ...current, to: position })
       current = { from: position, written }
-      keyless.begin()
     },
     /** Drops what was said before this document, which is full and whole. Gives whether nothing else is left. */
     dropEarlier(): boolean {
@@ -454,7 +459,7 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
       uncount(workspace.drop(documents.flatMap((one) => (isOver(one) ? [] : [[one.from, one.to] as const]))))
       documents = documents.filter(isOver)
       if (documents.length > 0) return false
-      keyless.dropEarlier()
+      keyless.drop(current!.from)
       return true
     },
     /** Sentences about the records that were read. */
@@ -730,23 +735,18 @@ const mostKeyless = 10_000
 /** Collects the records without a readable MLSNumber. One that came before stays as it was noted then. */
 function keylessRecords(before: readonly Keyless[], now: number) {
   const known = new Map(before.map((record) => [record.identity, record]))
-  const found = new Map<string, { record: Keyless; document: number }>()
-  let document = 0
+  const found = new Map<string, { record: Keyless; position: number }>()
   return {
-    /** Begins the next document. */
-    begin(): void {
-      document++
-    },
-    /** Forgets those of the documents before this one. */
-    dropEarlier(): void {
-      for (const [identity, one] of found) if (one.document < document) found.delete(identity)
+    /** Forgets those up to a position. */
+    drop(upTo: number): void {
+      for (const [identity, { position }] of found) if (position <= upTo) found.delete(identity)
     },
     /** `raw`: a hash of its bytes. */
-    add(home: string | null, raw: string): void {
+    add(home: string | null, raw: string, position: number): void {
       const isTold = found.size < mostKeyless
       const identity = isTold ? (home ?? raw) : 'more'
       const record = { identity, home: isTold ? home : null, since: now, notedAt: null }
-      found.set(identity, { record: known.get(identity) ?? record, document })
+      found.set(identity, { record: known.get(identity) ?? record, position })
     },
     all: (): Keyless[] => Array.from(found.values(), ({ record }) => record),
   }

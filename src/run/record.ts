@@ -324,7 +324,7 @@ async function recordDelivery(
     // A clock that is wrong by more than any zone is no measure: the next delivery would seem older once that time has come.
     const isMeasure = written !== null && written.at <= now + widestZone
     if (isMeasure && (isLetGo || !guarded.isOlder)) noted.written = { by: written.by, at: written.at, source }
-    // A document without a listing is no first load, and neither is one of several files.
+    // A document without a listing is no first load, nor is one file where others are left unread.
     const isAll = summary.listings > 0 && delivery.passedBy === 0
     const isLoad = past.isFirstLoad && isAll && applied !== null && isCarriedOver(applied)
     const isBack = !past.isFirstLoad && past.last.loaded?.chatbot !== chatbot

@@ -126,7 +126,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & BlmOptions): 
       )
       // Behind the last end of a field there is none.
       if (cells.length > head.least && cells.at(-1)!.trim() === '') cells.pop()
-      // The end of a record within a text makes two short ones of it. That of a field shifts all that follows: another status, another price.
+      // The end of a record within a text makes two short ones of it. That of a field shifts all that follows: another status or price.
       if (cells.length < head.least || cells.length > head.most) {
         throw new RecordError(`the record has ${many(cells.length, 'field')} where the definition has ${head.least}`)
       }
