@@ -776,8 +776,9 @@ export class Checker implements Witness {
         continue
       }
       const old = otherSpelling(key)
-      // It waits for its old number, which nothing but a person's repair can delete.
-      if (rows.length === 0 && told.has(`twice-shown ${old}`) && this.service.living(old).length > 1) continue
+      // It waits for its old number, which nothing but a person's repair can delete; where another feed has that, it says so itself.
+      const isToldOf = told.has(`twice-shown ${old}`) || (told.has(`other-number ${key}`) && this.#mayBeTwice.has(old))
+      if (rows.length === 0 && isToldOf && this.service.living(old).length > 1) continue
       if (rows.length !== 1) this.fail(`4: ${rows.length} rows for ${key}`)
       else {
         // What a person changed before anybody saw it is taken for the service's own form: of that field alone nobody is told.
