@@ -21,7 +21,7 @@ import type { Listed } from './observe.ts'
 import { areComplete } from './plan.ts'
 import type { Plan } from './plan.ts'
 import type { Past } from './recall.ts'
-import type { Delivery } from './receive.ts'
+import type { Delivery } from './delivery.ts'
 import { isStill } from './told.ts'
 import type { Feed, Readers } from './tools.ts'
 

@@ -1,6 +1,6 @@
 /**
  * What the marks on the service tell of the stores that wrote them. Another store's mark alone means that a store was lost. If its
- * marks go on changing, another program fills the same chatbot. One change is not enough: a list may hide a listing at first, and
+ * marks go on rising, another program fills the same chatbot. One rise is not enough: a list may hide a listing at first, and
  * later show it with a later mark.
  */
 import type { Stamp } from '../core/mark.ts'
@@ -54,7 +54,7 @@ export function othersIn(
     const isLater = before !== undefined && run > before.run && lookedAt >= since + settle
     const isAlive = isLater && roseAt !== null && startedAt >= roseAt + settle
     writers.set(store, {
-      run,
+      run: Math.max(run, before?.run ?? 0),
       since,
       lookedAt: startedAt,
       roseAt: roseAt ?? (isLater ? now : null),

@@ -3,7 +3,7 @@ import type { Guarded } from './guard.ts'
 import type { Listed } from './observe.ts'
 import type { Plan } from './plan.ts'
 import type { Past } from './recall.ts'
-import type { Delivery } from './receive.ts'
+import type { Delivery } from './delivery.ts'
 
 /** The results of a run's first half, each made by its step. The bulk is in the workspace. */
 export interface Prepared {

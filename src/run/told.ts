@@ -1,6 +1,5 @@
 /** Finds the listings of which a whole delivery says nothing, or too little. Their holds neither end nor are confirmed by it. */
 import { batches } from '../core/batches.ts'
-import type { FieldName } from '../core/listing.ts'
 import type { Action, Bookkeeping, Planned } from '../plan/change.ts'
 import { facts } from '../plan/guard/facts.ts'
 import { hasPart } from '../plan/guard/guard.ts'
@@ -8,8 +7,8 @@ import { factOf, nothingRemembered } from '../plan/guard/hold.ts'
 import type { Remembered, RuleName } from '../plan/guard/hold.ts'
 import { standingOf } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
-import type { DeliveryMode } from '../plan/proof.ts'
 import type { Held, Pending } from '../store/store.ts'
+import type { Delivery } from './delivery.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** MLSNumbers that the store is asked about at once. */
@@ -154,14 +153,6 @@ export interface Untold {
   readonly resting: number
 }
 
-/** What is known of a delivery (`Delivery`). */
-interface Said {
-  mode: DeliveryMode
-  lacking: readonly FieldName[]
-  older: object | null
-  written: object | null
-}
-
 /**
  * Finds the holds of which this delivery tells nothing, or too little. A delta tells only of what it names, and a live source
  * without a walk over its keys only of what it has. What is held of fields whose table beside the feed (`join`) is lacking stays, unless
@@ -170,7 +161,7 @@ interface Said {
 export async function untoldOf(
   feed: Feed,
   tools: Tools,
-  { mode, lacking, older, written }: Said,
+  { mode, lacking, older, written }: Pick<Delivery, 'mode' | 'lacking' | 'older' | 'written'>,
   policy: Policy,
 ): Promise<Untold> {
   const { now } = policy

@@ -228,6 +228,19 @@ describe('with marks', () => {
     expect((await run('two', tagged)).notes).toEqual(notRival)
   })
 
+  test('nor is a lost store whose latest mark a list hides, and shows, again and again', async () => {
+    world.deliver(zillowFeed(homes.slice(0, 10)))
+    await run('one', tagged)
+    world.deliver(zillowFeed(homes.slice(0, 10).map((one, index) => (index < 7 ? dearer(one) : one))))
+    await run('one', tagged)
+    await run('two', tagged)
+    for (let times = 0; times < 2; times++) {
+      world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'hide', shown: 3 } })
+      expect(await run('two', tagged)).toMatchObject({ result: 'held', counts: { hold: 7 } })
+      expect(await run('two', tagged)).toMatchObject({ result: 'ok', notes: [] })
+    }
+  })
+
   /** What a program with this store does while the list that another one reads stays as it was when that one asked. */
   async function together(first: string, second: string, feeds: Record<string, object> = tagged): Promise<Report[]> {
     const [one, two] = [opened(first, feeds), opened(second, feeds)]
