@@ -34,6 +34,7 @@ export interface Memory {
   loaded: Set<string>
   goneSince: Map<string, number>
   absences: Map<string, Map<string, number>>
+  arrived: Map<string, ReadonlySet<string>[]>
   guard: ReturnType<GuardModel['memory']>
 }
 
@@ -46,6 +47,7 @@ export const noMemory: Memory = {
   loaded: new Set(),
   goneSince: new Map(),
   absences: new Map(),
+  arrived: new Map(),
   guard: new Map(),
 }
 
@@ -108,7 +110,7 @@ export class Checker implements Witness {
   /** Deletes of this run that took something away. */
   #taken = new Set<string>()
   /** What each feed's deliveries showed, where nothing shows their ends, from the last one on that a run took in. */
-  readonly #arrived = new Map<string, ReadonlySet<string>[]>()
+  #arrived = new Map<string, ReadonlySet<string>[]>()
   /** Since when each listing is gone from the whole deliveries of its feed. */
   readonly #goneSince = new Map<string, number>()
   /** What left, and what came again under another number in the same delivery. */
@@ -301,6 +303,7 @@ export class Checker implements Witness {
       loaded,
       goneSince,
       absences,
+      arrived: this.#arrived,
       guard: this.#guard.memory(),
     })
   }
@@ -314,7 +317,7 @@ export class Checker implements Witness {
 
   /** From now on it judges by what a store of that time knows. */
   recall(memory: Memory): void {
-    const { held, letGo, deleted, wholeAt, loaded, goneSince, absences, guard } = structuredClone(memory)
+    const { held, letGo, deleted, wholeAt, loaded, goneSince, absences, arrived, guard } = structuredClone(memory)
     this.#deleted = deleted
     this.#held = held
     this.#letGo = letGo
@@ -325,6 +328,7 @@ export class Checker implements Witness {
       all.clear()
       for (const [key, at] of then) all.set(key, at)
     }
+    this.#arrived = arrived
     this.#loaded.clear()
     for (const feed of loaded) this.#loaded.add(feed)
     for (const [feed, past] of this.#past) past.absences = absences.get(feed) ?? new Map()
