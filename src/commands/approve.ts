@@ -8,7 +8,7 @@ import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { jsonDocument, many } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
-import { isGone, underWayInWords } from '../daemon/run-in-words.ts'
+import { runInWords } from '../daemon/run-in-words.ts'
 import { dueTimes } from '../daemon/schedule.ts'
 import { approvalLasts } from '../store/holds.ts'
 import { chosenFeeds, confirmed, wantsMore, withApp } from './command.ts'
@@ -57,9 +57,8 @@ export function approveCommand(
     }
     /** A run carries out what it planned, whatever is decided meanwhile. */
     const goesOn = async (): Promise<string> => {
-      const begun = await runs.underWay(feed.name)
-      if (begun === null || isGone(begun, now)) return ''
-      return `. This run goes on by what was decided before it, unless you stop it: ${underWayInWords(begun, feed.timezone, now)}`
+      const run = await runInWords(runs, feed, now)
+      return run === null ? '' : `. This run goes on by what was decided before it, unless you stop it: ${run}`
     }
     if (options.revoke) {
       const revoked = (await holds.decide(feed.name, null, whoIsIt(), now, null)) ?? 0

@@ -4,7 +4,7 @@ import { many, printable, shorten } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Failure } from '../report/report.ts'
 import { endedWithoutAWord } from '../store/lease.ts'
-import type { NumberedRun, RunUnderWay } from '../store/store.ts'
+import type { NumberedRun, RunsReader, RunUnderWay } from '../store/store.ts'
 
 type End = Pick<NumberedRun, 'startedAt' | 'finishedAt' | 'result' | 'interrupted' | 'error'>
 
@@ -92,6 +92,16 @@ export function isGone({ process: id, host, seenAt }: RunUnderWay, now: number):
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ESRCH'
   }
+}
+
+/** A feed's run under way, in words; null: there is none. */
+export async function runInWords(
+  runs: Pick<RunsReader, 'underWay'>,
+  { name, timezone }: { name: string; timezone: string },
+  now: number,
+): Promise<string | null> {
+  const begun = await runs.underWay(name)
+  return begun === null || isGone(begun, now) ? null : underWayInWords(begun, timezone, now)
 }
 
 /** "sync under way since Sat 21 Nov 12:00 (run 41): 120 of 500 (24 %) changes, 3 min left". */

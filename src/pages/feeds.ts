@@ -7,7 +7,7 @@ import { numberText, timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
 import { many } from '../core/text.ts'
 import { staleness } from '../daemon/health.ts'
-import { countsInWords, endInWords, isGone, underWayInWords } from '../daemon/run-in-words.ts'
+import { countsInWords, endInWords, runInWords } from '../daemon/run-in-words.ts'
 import { dueTimes } from '../daemon/schedule.ts'
 import type { NumberedRun } from '../store/store.ts'
 import { facts, feedPath, table, text } from './frame.ts'
@@ -25,7 +25,6 @@ export async function stateOf(app: App, feed: FeedConfig, most = strip) {
   const { name, chatbot, schedule, timezone } = feed
   const now = app.runtime.clock.now()
   const latest = await runs.latest(name, most)
-  const begun = await runs.underWay(name)
   const waiting = await holds.waitingByRule(name, now)
   const good = await lastGood(app.store(), feed)
   const [last] = latest
@@ -35,7 +34,7 @@ export async function stateOf(app: App, feed: FeedConfig, most = strip) {
     name,
     chatbot,
     reader: readerOf(app, feed),
-    underWay: begun === null || isGone(begun, now) ? null : underWayInWords(begun, timezone, now),
+    underWay: await runInWords(runs, feed, now),
     runs: latest,
     /** The last run, if the store could not take its record. */
     lost: app.lostRun(name, last ?? null),

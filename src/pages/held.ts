@@ -15,6 +15,7 @@ import type { Approvable } from '../app/held.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { numberText, timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
+import { runInWords } from '../daemon/run-in-words.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Held } from '../store/store.ts'
 import { readerOf } from './feeds.ts'
@@ -44,6 +45,7 @@ export async function heldOf(app: App, feed: FeedConfig) {
     held,
     // Why, as the rules found it: as plain data, so that it is cleaned as the rest is.
     found: held.length === 0 ? [] : [...(await findingsOf(runs, feed.name))],
+    running: await runInWords(runs, feed, now),
     now,
   }
 }
@@ -52,7 +54,7 @@ type HeldNow = Awaited<ReturnType<typeof heldOf>>
 
 /** `notice`: what became of the visitor's decision. `approves`: forms are shown. */
 export function heldPage(
-  { name, reader, shown, count, held, found, now }: HeldNow,
+  { name, reader, shown, count, held, found, running, now }: HeldNow,
   feed: FeedConfig,
   { notice, approves }: { notice: string | null; approves: boolean },
 ): Piece {
@@ -67,6 +69,7 @@ export function heldPage(
     <h1 class="${count === 0 ? 'ok' : 'held'}">
       ${count === 0 ? `Nothing of ${name} is held.` : `${all} of ${name} ${count === 1 ? 'is' : 'are'} held.`}
     </h1>
+    ${running === null ? '' : html`<p class="left">This run goes on by what was decided before it: ${text(running)}.</p>`}
     ${count > read ? html`<p class="left">The first ${numberText(read, reader)} are shown. A decision is for all ${numberText(count, reader)}.</p>` : ''}
     ${
       approvable.length === 0

@@ -213,6 +213,18 @@ describe('/feeds/N/held', () => {
     expect(await read(path)).toContain('Refuse: keep')
   })
 
+  test('says of a run under way that it goes on by what was decided before', async () => {
+    await holding(all)
+    expect(await read(path)).not.toContain('This run')
+    served.world.standIn.addFault({ operations: ['List'], fault: { kind: 'hang' } })
+    const before = served.world.standIn.counts.List
+    await served.clock.pass(Date.parse('2026-11-21T14:00:00Z') - served.clock.now())
+    await until(() => served.world.standIn.counts.List > before)
+    expect(await read(path)).toMatch(
+      /This run goes on by what was decided before it: sync under way since Sat 21 Nov 14:\d\d \(run 3\)/,
+    )
+  })
+
   test('takes nothing but the three wishes, and of a list that was shown', async () => {
     await holding(all)
     for (const wish of ['delete', 'constructor']) expect((await decide(wish, await mark())).status).toBe(400)
