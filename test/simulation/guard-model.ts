@@ -225,6 +225,9 @@ export class GuardModel {
       const listing = this.#calls.get(key)?.listing
       if (outcome?.result === 'done' && (kind === 'create' || kind === 'update') && listing) of.sent.set(key, listing)
       if (outcome?.result === 'done' && kind === 'forget') of.sent.delete(key)
+      // It is as wanted already, whoever made it so.
+      const wanted = delivery.listings.get(key)
+      if (outcome?.result === 'done' && kind === 'adopt' && wanted) of.sent.set(key, listingOf(wanted, 1))
     }
   }
 
