@@ -240,7 +240,7 @@ class History {
     let isFirst = true
     let stuck = new Set<string>()
     let waited = false
-    for (let counted = 0, approvals = 0; counted < 2 && this.#fine;) {
+    for (let counted = 0, approvals = 0, unknown = 0; counted < 2 && this.#fine;) {
       const report = (await this.#program.run(delivery, {}, 'sync'))!
       const planned = planOf(report)
       // The turn of a listing may come between the two.
@@ -264,6 +264,12 @@ class History {
         waited = true
         this.#program.time.pass(20 * minute)
       } else if (asked && approvals++ < 4) await this.#program.approve()
+      // What has no answer, or waits for one, only the next run can tell.
+      else if (
+        changes.some(({ outcome }) => outcome?.result === 'unknown' || outcome?.result === 'skipped') &&
+        unknown++ < 2
+      )
+        waited = false
       else if (!changes.some(({ cause }) => cause === 'grace')) counted++
       this.#program.time.pass(minute)
     }
