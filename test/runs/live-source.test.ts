@@ -316,6 +316,39 @@ test('squeezed words are those of the standard, and a word that nobody knows is 
   expect(lets).toMatchObject({ SaleType: 'for_rent', Status: 'Active' })
 })
 
+/** How a timestamp comes to be older than the one that is kept. */
+const wentBack: [string, (before: string, now: number) => [wrong: string, right: string]][] = [
+  ['was in the future by mistake', (_, now) => ['2027-06-01T00:00:00Z', new Date(now).toISOString()]],
+  [
+    'is that of before, as the source was restored from its backup',
+    (before, now) => [new Date(now).toISOString(), before],
+  ],
+]
+test.each(wentBack)('what a record says counts, though its timestamp %s', async (_, stamps) => {
+  await started('generic', 20)
+  await world.run('sync')
+  await world.run('sync')
+  world.clock.advance(day)
+  const [key, other] = reso.world.records.keys()
+  const { ListingId, ModificationTimestamp, ...home } = reso.world.records.get(key)!
+  const [wrong, right] = stamps(String(ModificationTimestamp), world.clock.now())
+  const says = (ListPrice: number, stamp: string): void => {
+    reso.world.records.set(key, { ...home, ListingId, ListPrice, ModificationTimestamp: stamp })
+  }
+  const price = (): unknown => world.listing(String(ListingId))?.SalePrice
+  says(500_000, wrong)
+  await world.run('sync')
+  expect(price()).toBe(500_000)
+  says(450_000, right)
+  reso.world.put(other, { ListPrice: 1_234_000 })
+  world.clock.advance(day)
+  expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { update: 2 } })
+  expect(price()).toBe(450_000)
+  reso.world.put(key, { StandardStatus: 'Withdrawn' })
+  world.clock.advance(day / 96)
+  expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+})
+
 test('a dry run asks the source and writes nothing', async () => {
   await started('trestle')
   const diff = await world.run('diff')

@@ -92,7 +92,8 @@ export async function refresh(
       const before = fresh.get(row.key)?.stamp ?? known.get(row.key)
       // A record may change twice within one timestamp, or lose its own.
       if (row.stamp !== before) changed++
-      if (before === undefined || row.stamp === '' || compareStamps(row.stamp, before) >= 0) fresh.set(row.key, row)
+      if (before === undefined || row.stamp === '' || compareStamps(row.stamp, before) >= 0 || !isLately(before))
+        fresh.set(row.key, row)
     }
     progress = { ...next, changed }
     await mirror.keep(
@@ -175,6 +176,15 @@ export async function refresh(
     return { ...progress, watermark: earlier(greatest, clock.now()) }
   }
 
+  /**
+   * Whether a server may still show what was before this timestamp. An older one beside a kept one of the future, or of long ago, was
+   * put right or set back.
+   */
+  function isLately(stamp: string): boolean {
+    const ago = clock.now() - Date.parse(stamp)
+    return ago >= 0 && ago < late
+  }
+
   function lessOverlap(watermark: string | null): string | null {
     const { overlap } = api.vendor
     return watermark === null || overlap === 0 ? watermark : earlier(watermark, Date.parse(watermark) - overlap)
@@ -194,7 +204,7 @@ export async function refresh(
       }
     const stale = [...walk.keys].filter(([key, stamp]) => {
       const own = held.get(key)
-      return own === undefined || stamp === '' || compareStamps(stamp, own) > 0
+      return own === undefined || stamp === '' || compareStamps(stamp, own) !== 0
     })
     try {
       await fetchStale(stale)
