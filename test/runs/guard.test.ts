@@ -1068,6 +1068,15 @@ test('a preset whose files are deltas, in place of one whose files are whole, is
   expect(notes(await night(all))).not.toContain('the mapping changed')
 })
 
+test('the same is said where all homes have other numbers in it and are held as new', async () => {
+  await loaded()
+  world.deliver(resoFeed(all.map(renumbered)), 'north.csv')
+  world.configure({ north: { volatile, source: './north.csv', preset: 'reso-csv' } })
+  const report = await night(all)
+  expect(report).toMatchObject({ result: 'held', counts: { hold: 20 } })
+  expect(notes(report)).toContain('at least 20 of 20 listings are not in this delivery')
+})
+
 test('the first load of another chatbot is one, whatever the feed loaded before', async () => {
   await loaded()
   world.configure({ north: { volatile, chatbot: 'SN-2' } })
