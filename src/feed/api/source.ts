@@ -109,7 +109,9 @@ export async function refresh(
   await pull(wasLoading ? earlier(progress.watermark, progress.since - late) : lessOverlap(progress.watermark))
   const { pictures } = api.vendor
   if (pictures !== null && settings.expand?.includes('Media')) await pullPictures(pictures)
-  await advance({ readAt: clock.now() })
+  // What was lost meanwhile only a walk tells, be it that of a later run, as this one's may prove nothing.
+  const isForgotten = last !== null && clock.now() - last > api.vendor.memory
+  await advance({ readAt: clock.now(), ...(isForgotten && { walkedAt: null }) })
 
   const isDue =
     isWaiting ||
@@ -117,8 +119,7 @@ export async function refresh(
     hasPassed(progress.walkedAt, settings.keys, begunAt) ||
     begunAt < progress.walkedAt ||
     // Of many homes at once that come under other numbers, only a walk tells that the old ones are gone.
-    (progress.changed ?? 0) * manyOf > (progress.walkedKeys ?? Infinity) ||
-    (last !== null && clock.now() - last > api.vendor.memory)
+    (progress.changed ?? 0) * manyOf > (progress.walkedKeys ?? Infinity)
   const walk = isDue ? await compared() : null
   const why = walk !== null && !WholeWalk.isOne(walk) ? walk.why : null
   if (isDue && progress.loadedAt === null)
