@@ -82,6 +82,18 @@ test.each(failures)(
   },
 )
 
+test('status says why a run was partial, though nothing is held for it', async () => {
+  await started('generic', 20)
+  await world.run('sync')
+  await world.run('sync')
+  reso.world.options.countOff = 5
+  world.clock.advance(day + 1)
+  expect(await world.run('sync')).toMatchObject({ result: 'partial', counts: { hold: 0 } })
+  expect((await world.executed('status')).stdout).toContain(
+    'The last delivery was not complete: the walk of all keys proves nothing: 20 keys came, and the source counts 25',
+  )
+})
+
 test('a licence that shrinks is held by the guard, and another scope deletes nothing before its walk is accepted', async () => {
   await started('generic', 40)
   await world.run('sync')
