@@ -1110,6 +1110,18 @@ describe('a delivery that is not whole', () => {
     for (const { kind, why } of report.changes) if (kind === 'hold') expect(why).toContain('the delivery is incomplete')
   }
 
+  test('says of no listing that it is absent once the next one has it, whole or cut elsewhere', async () => {
+    await loaded()
+    unproven(await night(cut), 5)
+    const [first] = all
+    const withoutFirst = zillowFeed(all.slice(1))
+    unproven(await night(withoutFirst.slice(0, withoutFirst.indexOf(all[18].mlsNumber))), 3)
+    const { stdout } = await world.executed('status')
+    expect(stdout).toContain(`hold ${first.mlsNumber}, for 0 h: absent from the feed`)
+    expect(stdout).toContain(`hold ${all[19].mlsNumber}, for 24 h: absent from the feed`)
+    expect(stdout).not.toContain(all[15].mlsNumber)
+  })
+
   test('XML without its end', async () => {
     await loaded()
     world.deliver(cut)
