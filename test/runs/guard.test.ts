@@ -1110,6 +1110,14 @@ describe('a delivery that is not whole', () => {
     for (const { kind, why } of report.changes) if (kind === 'hold') expect(why).toContain('the delivery is incomplete')
   }
 
+  test('or a list that is not, is what status tells of the run', async () => {
+    await loaded()
+    world.standIn.changeProfile({ maxPageSize: 10 })
+    world.standIn.addFault({ operations: ['List'], page: 2, fault: { kind: 'status', status: 500 } })
+    expect(await night(all)).toMatchObject({ result: 'partial', counts: { hold: 0 } })
+    expect((await world.executed('status')).stdout).toContain("The service's list could not be read whole: nothing is")
+  })
+
   test('says of no listing that it is absent once the next one has it, whole or cut elsewhere', async () => {
     await loaded()
     unproven(await night(cut), 5)
