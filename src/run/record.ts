@@ -288,6 +288,17 @@ async function holdsEachRow({ name, chatbot }: Feed, { snapshot }: Store, worksp
   return true
 }
 
+/** Whether an MLSNumber comes under two keys as of this run: only a walk tells whether the source still has both. */
+async function comesTwice(
+  name: string,
+  { store, workspace }: { store: Pick<Store, 'holds'>; workspace: Workspace },
+  now: number,
+): Promise<boolean> {
+  const twice = [...workspace.changes('hold')].filter(({ change }) => change.cause === 'twice-delivered')
+  const keys = twice.map(({ change }) => change.mlsNumber)
+  return keys.length > 0 && (await store.holds.held(name, now, { keys })).some(({ since }) => since === now)
+}
+
 /** Milliseconds that a time without its zone may seem to be in the future. */
 const widestZone = 14 * 3_600_000
 
@@ -312,7 +323,9 @@ async function recordDelivery(
         : applied.outcomes.failed + applied.outcomes.unknown + applied.outcomes.skipped
     // Only a walk tells absences: if not all was carried out, or no absence could be, another walk is needed.
     const isCarriedOut = left === 0 && guarded.isWhole
-    await store.records.keep(name, [], isCarriedOut ? delivery.source.carriedOut : delivery.source.accepted)
+    const progress = isCarriedOut ? delivery.source.carriedOut : delivery.source.accepted
+    const isTwice = delivery.mode === 'kept' && (await comesTwice(name, { store, workspace }, past.moment.now))
+    await store.records.keep(name, [], isTwice ? { ...progress, walkedAt: null } : progress)
   }
   if (!summary.complete) return
   if (delivery.besides !== null) await noteFiles(feed, store, delivery.besides)

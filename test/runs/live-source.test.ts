@@ -5,6 +5,7 @@ import type { ProfileName } from '../../src/stand-in/reso/profiles.ts'
 import { addHomes, startReso } from '../../src/stand-in/reso/server.ts'
 import type { ResoFault } from '../../src/stand-in/reso/world.ts'
 import { RunWorld } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
 
 const day = 86_400_000
 const secret = 'the-secret-of-the-client-5512'
@@ -239,6 +240,32 @@ test.each(['the same keys', 'new keys'])(
     expect(world.listings()).toHaveLength(40)
   },
 )
+
+test('what a home is under another key counts with the next run, which walks, and two that stay make no walk due again', async () => {
+  await started('generic', 40)
+  await world.run('sync')
+  await world.run('sync')
+  const [[key, home], [, other]] = reso.world.records
+  const quarter = async (): Promise<ReadReport> => {
+    world.clock.advance(day / 96)
+    return world.run('sync')
+  }
+  reso.world.remove(key)
+  reso.world.put(`N${key}`, { ...home, ListPrice: 600_000 })
+  expect(await quarter()).toMatchObject({ result: 'partial', counts: { hold: 2 } })
+  expect(await quarter()).toMatchObject({ result: 'ok', counts: { update: 1, unchanged: 39 } })
+  expect(world.listing(String(home.ListingId))).toMatchObject({ SalePrice: 600_000 })
+  // Two records of one number that the source has.
+  reso.world.put('other', { ...other, ListPrice: 700_000 })
+  const walks = async (): Promise<number> => {
+    reso.world.asked.length = 0
+    expect(await quarter()).toMatchObject({ result: 'partial' })
+    return reso.world.asked.filter((url) => url.includes('$select')).length
+  }
+  expect(await walks()).toBe(0)
+  expect(await walks()).toBeGreaterThan(0)
+  expect(await walks()).toBe(0)
+})
 
 test('a renumbered home that is held and edited before the next walk is not there twice', async () => {
   await started('generic', 20)
