@@ -288,15 +288,30 @@ async function holdsEachRow({ name, chatbot }: Feed, { snapshot }: Store, worksp
   return true
 }
 
-/** Whether an MLSNumber comes under two keys as of this run: only a walk tells whether the source still has both. */
-async function comesTwice(
-  name: string,
-  { store, workspace }: { store: Pick<Store, 'holds'>; workspace: Workspace },
+/** New listings of one run, at most, of which old numbers are looked for. */
+const mostNew = 1000
+
+/**
+ * Whether a listing may be gone of which only a walk tells: as of this run its MLSNumber comes under two keys, or its home came
+ * under another number.
+ */
+async function mayBeGone(
+  { name, chatbot }: Feed,
+  { store, workspace }: { store: Store; workspace: Workspace },
+  { counts }: Report,
   now: number,
 ): Promise<boolean> {
   const twice = [...workspace.changes('hold')].filter(({ change }) => change.cause === 'twice-delivered')
   const keys = twice.map(({ change }) => change.mlsNumber)
-  return keys.length > 0 && (await store.holds.held(name, now, { keys })).some(({ since }) => since === now)
+  if (keys.length > 0 && (await store.holds.held(name, now, { keys })).some(({ since }) => since === now)) return true
+  if (counts.create === 0 || counts.create > mostNew) return false
+  const created = Array.from(workspace.changes('create'), ({ change }) => change)
+  const numbers = new Set(created.map(({ mlsNumber }) => mlsNumber))
+  const homes = new Set(created.flatMap(({ home }) => home ?? []))
+  for await (const page of store.snapshot.rows(chatbot))
+    if (page.some(({ key, feed, home }) => feed === name && home !== null && homes.has(home) && !numbers.has(key)))
+      return true
+  return false
 }
 
 /** Milliseconds that a time without its zone may seem to be in the future. */
@@ -324,8 +339,8 @@ async function recordDelivery(
     // Only a walk tells absences: if not all was carried out, or no absence could be, another walk is needed.
     const isCarriedOut = left === 0 && guarded.isWhole
     const progress = isCarriedOut ? delivery.source.carriedOut : delivery.source.accepted
-    const isTwice = delivery.mode === 'kept' && (await comesTwice(name, { store, workspace }, past.moment.now))
-    await store.records.keep(name, [], isTwice ? { ...progress, walkedAt: null } : progress)
+    const isDue = delivery.mode === 'kept' && (await mayBeGone(feed, { store, workspace }, report, past.moment.now))
+    await store.records.keep(name, [], isDue ? { ...progress, walkedAt: null } : progress)
   }
   if (!summary.complete) return
   if (delivery.besides !== null) await noteFiles(feed, store, delivery.besides)

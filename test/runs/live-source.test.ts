@@ -267,6 +267,25 @@ test('what a home is under another key counts with the next run, which walks, an
   expect(await walks()).toBe(0)
 })
 
+test.each(['the same key', 'a new key'])(
+  'a home that is listed anew with %s and another number is there twice until the next run alone',
+  async (under) => {
+    await started('generic', 40)
+    await world.run('sync')
+    await world.run('sync')
+    const [[key, home]] = reso.world.records
+    if (under === 'a new key') reso.world.remove(key)
+    reso.world.put(under === 'a new key' ? `N${key}` : key, { ...home, ListingId: '1999999' })
+    const quarter = async (): Promise<ReadReport> => {
+      world.clock.advance(day / 96)
+      return world.run('sync')
+    }
+    expect(await quarter()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 0 } })
+    expect(await quarter()).toMatchObject({ result: 'ok', counts: { delete: 1, unchanged: 40 } })
+    expect(world.listings()).toHaveLength(40)
+  },
+)
+
 test('a renumbered home that is held and edited before the next walk is not there twice', async () => {
   await started('generic', 20)
   await world.run('sync')
