@@ -286,6 +286,24 @@ test.each(['the same key', 'a new key'])(
   },
 )
 
+test('of a very large source the old number waits for the walk of the day', async () => {
+  await started('generic', 40)
+  await world.run('sync')
+  await world.run('sync')
+  const app = openApp(world.context)
+  const { records } = app.store()
+  await records.keep('north', [], { ...(await records.progress('north'))!, walkedKeys: 20_001 })
+  await app.close()
+  const [[key, home]] = reso.world.records
+  reso.world.put(key, { ...home, ListingId: '1999999' })
+  world.clock.advance(day / 96)
+  expect(await world.run('sync')).toMatchObject({ counts: { create: 1 } })
+  world.clock.advance(day / 96)
+  expect(await world.run('sync')).toMatchObject({ counts: { delete: 0 } })
+  world.clock.advance(day)
+  expect(await world.run('sync')).toMatchObject({ counts: { delete: 1 } })
+})
+
 test('a renumbered home that is held and edited before the next walk is not there twice', async () => {
   await started('generic', 20)
   await world.run('sync')
