@@ -42,11 +42,14 @@ export function figuresOf(run: Pick<RunRecord, 'figures'> | undefined) {
   }
 }
 
-/** What was wrong with the delivery of a run that did not fail, as a sentence; null: nothing. */
+/** What was wrong with the delivery of a run that did not fail, or else with the list, as a sentence; null: nothing. */
 export function lackOf(run: Told, feed: string): string | null {
-  const { isUnreadable, delivery } = figuresOf(run)
+  const { isUnreadable, delivery, remote } = figuresOf(run)
   if (run.result === 'failed') return null
   if (isUnreadable) return `All records were rejected. See why: listing-sync inspect ${feed}`
   const { complete = true, reasons = [] } = delivery ?? {}
-  return complete ? null : `The last delivery was not complete: ${reasons.map(printable).join('; ')}.`
+  if (!complete) return `The last delivery was not complete: ${reasons.map(printable).join('; ')}.`
+  return remote?.complete === false
+    ? "The service's list could not be read whole: nothing is deleted for being absent."
+    : null
 }

@@ -36,6 +36,9 @@ export function shellWord(text: string): string {
 export const yamlWord = (name: string): string =>
   /^(?!(true|false|null)$)[a-z][\w-]*$/i.test(name) ? name : `'${name.replaceAll("'", "''")}'`
 
+/** What to do about a feed that only a mark on the service names. */
+export const calledBefore = (feed: string): string => `if this feed was called so before: formerly: [${yamlWord(feed)}]`
+
 /** `printable` for several lines, which keep their indentation. */
 export function printableLines(text: string): string {
   return text

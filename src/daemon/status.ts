@@ -11,7 +11,7 @@ import {
   isWaiting,
   sinceOf,
 } from '../app/held.ts'
-import { lastGood } from '../app/last-good.ts'
+import { lackOf, lastGood } from '../app/last-good.ts'
 import { listsInWords } from '../app/lists.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
@@ -123,7 +123,7 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
     nextRun: next === null ? null : { at: iso(next), local: `${minuteIn(timezone, next)} (${timezone})` },
     lastRun: lastRun && {
       run: lastRun.number,
-      inWords: endOf(lastRun, timezone),
+      inWords: [endOf(lastRun, timezone), lackOf(lastRun, name) ?? []].flat().join('. '),
       counts: countsInWords(lastRun.figures),
       /** Changes that failed, or of which nobody knows: the first few, and how many there are. */
       failures,

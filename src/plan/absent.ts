@@ -1,4 +1,5 @@
 /** The rows of the decision table in which the feed does not hold the listing: it is absent, or the feed says that it is gone. */
+import { calledBefore } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import { DeleteAbsent, ForgetAbsent, hold } from './change.ts'
 import type { Change, Hold } from './change.ts'
@@ -113,10 +114,12 @@ function mayStillLand({ mine, settings }: Case): boolean {
   return mine !== null && (isUnderWay(mine, settings) || isSuspect(mine, settings))
 }
 
-/** Forgets a listing that another feed has taken over and this feed no longer holds: the other one keeps or deletes it. */
-function handedOver({ key, mine, shown }: Case): Change | null {
-  const other = shown.find(({ owner }) => owner !== null)?.owner
-  if (mine === null || mine.flight !== null || other === undefined) return null
+/** Forgets a listing that another feed has taken over and this feed no longer holds: that feed, if it is one, keeps or deletes it. */
+function handedOver({ key, mine, shown, settings }: Case): Change | null {
+  const other = shown.find(({ owner }) => owner !== null)?.owner ?? null
+  if (mine === null || mine.flight !== null || other === null) return null
+  const left = `gone from the feed, but in ${other}, a feed that no longer fills this chatbot (${calledBefore(other)})`
+  if (!settings.configured.has(other)) return hold({ mlsNumber: key, held: 'forget' }, 'other-feed', left)
   const why = `feed ${other} of this chatbot has it`
   return { kind: 'forget', cause: 'other-feed', mlsNumber: key, why, home: null }
 }

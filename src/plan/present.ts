@@ -3,7 +3,7 @@ import { changedFields, differences, factsInPlace } from '../core/compare-listin
 import type { FieldChange } from '../core/compare-listings.ts'
 import { fieldNames } from '../core/listing.ts'
 import { nextTurn } from '../core/turn.ts'
-import { valueInWords, yamlWord } from '../core/text.ts'
+import { calledBefore, valueInWords } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Listing } from '../core/listing.ts'
 import { twiceShown } from './absent.ts'
@@ -32,10 +32,7 @@ export function present(known: Case, wanted: WantedListing): Change | null {
   const takesOver = isTaken && !isUnderWay(row, settings)
   if (other !== null && !takesOver) {
     // `status` names what the store has of a feed that left, and knows nothing of one that only a mark names.
-    const isNamed = row === null || row === mine
-    const todo = isNamed
-      ? `if this feed was called so before: formerly: [${yamlWord(other)}]`
-      : 'listing-sync status says what to do'
+    const todo = row === null || row === mine ? calledBefore(other) : 'listing-sync status says what to do'
     // Two offices may number their homes alike: then this one is on no site, and nothing else says so.
     const isOtherHome = row?.feed === other && (row.home ?? wanted.home) !== (wanted.home ?? row.home)
     const why = settings.configured.has(other)

@@ -91,7 +91,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     ...(feed.notes ?? []),
     ...delivery.notes,
     ...incomplete(summary, listed),
-    ...notesOf(counted.mapped, counts, past, plan, feed),
+    ...notesOf(counted, counts, past, plan, feed),
   ]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
   // A new mapping is the likeliest cause, but not of what was held before.
@@ -304,6 +304,8 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
   let mapped = 0
   /** Deletes that wait for a record without MLSNumber: as of this run, and as of an earlier one. */
   let [nameless, stillNameless] = [0, 0]
+  /** New listings that are held, for whatever reason. */
+  let heldNew = 0
   /** What waits for something else than an approval. */
   let others = 0
   /** Listings that another feed has, by the sentence that says so. */
@@ -323,6 +325,7 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     if (isHeld && change.kind !== 'hold') heldInPart++
     if (change.kind === 'update' && change.cause === 'mapping') mapped++
     if (change.kind === 'hold' && change.isConflict) conflicts++
+    if (change.kind === 'hold' && change.held === 'create') heldNew++
     if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
     else if (change.kind === 'hold' && !isHeld && change.cause !== 'other-feed') {
       const isLeft = stays(change.mlsNumber)
@@ -343,6 +346,7 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     fresh,
     beside,
     mapped,
+    heldNew,
     conflicts,
     elsewhere,
     nameless,
@@ -403,10 +407,16 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
     yield `Listings of this feed were written by another store (${others.found.join(', ')}): one that was lost, or that of another program. ${wait}`
 }
 
-function* notesOf(mapped: number, counts: Counts, past: Past, plan: Plan, feed: Feed): Generator<string> {
+function* notesOf(
+  { mapped, heldNew }: { mapped: number; heldNew: number },
+  counts: Counts,
+  past: Past,
+  plan: Plan,
+  feed: Feed,
+): Generator<string> {
   const { facts, delivery, settings } = plan
   // Another preset may have made deltas of what was a full feed.
-  const named = counts.unchanged + counts.update + counts.adopt + counts.delete + counts.hold + counts.reject
+  const named = counts.unchanged + counts.update + counts.adopt + counts.delete + counts.hold - heldNew + counts.reject
   // Some of ours left within a day.
   const there = facts.ours - facts.counted.delete
   if (past.isNewMapping && delivery.mode === 'delta' && settings.deletes && there > named) {

@@ -5,6 +5,7 @@
 import { homeIn } from '../apply/home.ts'
 import { batches } from '../core/batches.ts'
 import { ServiceError, StoreTakenError, UserError } from '../core/errors.ts'
+import type { SourceProgress } from '../core/records.ts'
 import type { Change } from '../plan/change.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
 import { keptReport } from '../report/kept.ts'
@@ -288,6 +289,34 @@ async function holdsEachRow({ name, chatbot }: Feed, { snapshot }: Store, worksp
   return true
 }
 
+/** New listings of one run, at most, of which old numbers are looked for; records of a source, at most, that is walked for such a one. */
+const mostNew = 1000
+const mostWalked = 20_000
+
+/**
+ * Whether a listing may be gone of which only a walk tells: as of this run its MLSNumber comes under two keys, or its home came
+ * under another number.
+ */
+async function mayBeGone(
+  { name, chatbot }: Feed,
+  { store, workspace }: { store: Store; workspace: Workspace },
+  { counts }: Report,
+  { walkedKeys = 0 }: SourceProgress,
+  now: number,
+): Promise<boolean> {
+  const twice = [...workspace.changes('hold')].filter(({ change }) => change.cause === 'twice-delivered')
+  const keys = twice.map(({ change }) => change.mlsNumber)
+  if (keys.length > 0 && (await store.holds.held(name, now, { keys })).some(({ since }) => since === now)) return true
+  if (counts.create === 0 || counts.create > mostNew || walkedKeys > mostWalked) return false
+  const created = Array.from(workspace.changes('create'), ({ change }) => change)
+  const numbers = new Set(created.map(({ mlsNumber }) => mlsNumber))
+  const homes = new Set(created.flatMap(({ home }) => home ?? []))
+  for await (const page of store.snapshot.rows(chatbot))
+    if (page.some(({ key, feed, home }) => feed === name && home !== null && homes.has(home) && !numbers.has(key)))
+      return true
+  return false
+}
+
 /** Milliseconds that a time without its zone may seem to be in the future. */
 const widestZone = 14 * 3_600_000
 
@@ -312,7 +341,10 @@ async function recordDelivery(
         : applied.outcomes.failed + applied.outcomes.unknown + applied.outcomes.skipped
     // Only a walk tells absences: if not all was carried out, or no absence could be, another walk is needed.
     const isCarriedOut = left === 0 && guarded.isWhole
-    await store.records.keep(name, [], isCarriedOut ? delivery.source.carriedOut : delivery.source.accepted)
+    const progress = isCarriedOut ? delivery.source.carriedOut : delivery.source.accepted
+    const isDue =
+      delivery.mode === 'kept' && (await mayBeGone(feed, { store, workspace }, report, progress, past.moment.now))
+    await store.records.keep(name, [], isDue ? { ...progress, walkedAt: null } : progress)
   }
   if (!summary.complete) return
   if (delivery.besides !== null) await noteFiles(feed, store, delivery.besides)

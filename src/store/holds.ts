@@ -25,7 +25,9 @@ export type HeldRow = Omit<Held, 'part' | 'home' | 'rules' | 'decision'> & {
 
 /** `ends` of a row that holds nothing and only notes that another feed of the chatbot had the listing. */
 export const elsewhere = 'elsewhere'
-const isHeld = `ends <> '${elsewhere}'`
+export const isHeld = `ends <> '${elsewhere}'`
+/** It only says why a listing waits, and nobody can approve it. */
+export const isNote = `part = '' AND ${isHeld}`
 
 const isExpired = "decision = 'approved' AND decided_at <= @expired"
 /** The decision, unless it is an expired approval. */
@@ -99,9 +101,12 @@ export function createHolds(connection: Connection): Holds {
   // What is still outdated when a run has named all that it holds has ended.
   const outdateAll = database.prepare('UPDATE hold SET current = 0 WHERE feed = ?')
   const outdateOne = database.prepare('UPDATE hold SET current = 0 WHERE feed = ? AND key = ?')
-  const outdate = (feed: string, keys: ReadonlySet<string> | undefined): void => {
-    if (keys === undefined) outdateAll.run(feed)
-    else for (const key of keys) outdateOne.run(feed, key)
+  const outdateNotes = database.prepare(`UPDATE hold SET current = 0 WHERE feed = ? AND ${isNote}`)
+  const outdateNote = database.prepare(`UPDATE hold SET current = 0 WHERE feed = ? AND key = ? AND ${isNote}`)
+  const outdate = (feed: string, keys: ReadonlySet<string> | undefined, isWhole: boolean): void => {
+    const [all, one] = isWhole ? [outdateAll, outdateOne] : [outdateNotes, outdateNote]
+    if (keys === undefined) all.run(feed)
+    else for (const key of keys) one.run(feed, key)
   }
   const hold = database.prepare(`INSERT ${newHold}
     ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, home = @home, ends = @ends, current = 1,
@@ -109,8 +114,10 @@ export function createHolds(connection: Connection): Holds {
       since = iif(${isSame}, ${sinceByRule}, @now), clock = iif(${isSame}, coalesce(clock, ${firstClock}), excluded.clock),
       decision = iif(${isSame}, decision, NULL), content = @content
       WHERE @isBelieved OR NOT (${survivesDisbelief}) OR ${isSame}`)
-  // A run that is not whole only adds holds, as it says nothing about what was held before.
-  const holdAlso = database.prepare(`INSERT OR IGNORE ${newHold}`)
+  // A run that is not whole only adds holds, as it says nothing about what was held before. Why else a listing waits it does say.
+  const holdAlso = database.prepare(
+    `INSERT ${newHold} ON CONFLICT (feed, key, part) DO UPDATE SET current = 1, why = iif(${isNote}, @why, why)`,
+  )
   const keep = database.prepare('UPDATE hold SET current = 1 WHERE feed = ? AND key = ? AND part = ?')
   const keepSurvivors = database.prepare(`UPDATE hold SET current = 1 WHERE feed = ? AND ${survivesDisbelief}`)
   const drop = database.prepare('DELETE FROM hold WHERE feed = ? AND current = 0')
@@ -168,7 +175,7 @@ export function createHolds(connection: Connection): Holds {
       replace(feed, all, { now, isWhole, isNewMapping = false, isBelieved = true, of, letGo }) {
         const before = total.get(feed)!
         if (isNewMapping) refuseAny.run(feed)
-        if (isWhole) outdate(feed, of)
+        outdate(feed, of, isWhole)
         if (!isBelieved) keepSurvivors.run(feed)
         for (const { mlsNumber, why, part, home, isRefused, isLetGo, isElsewhere } of all) {
           if (isLetGo) keep.run(feed, mlsNumber, part?.part ?? '')
@@ -188,8 +195,8 @@ export function createHolds(connection: Connection): Holds {
             })
         }
         tellHeld.run({ feed, now, by: null })
-        if (isWhole) tellEnded.run({ feed, now, by: null })
-        if (isWhole) drop.run(feed)
+        tellEnded.run({ feed, now, by: null })
+        drop.run(feed)
         const added = fresh.get(feed, now)!
         noteEvent(feed, now, 'held', added, null)
         noteEvent(feed, now, 'let go', letGo(), null)

@@ -53,7 +53,7 @@ test('shows the fields of one page, what they become, how many there are and wha
   expect(document).toMatchObject({ records: 1000, complete: null, record: 'value' })
   expect(live).toMatchObject({ title: 'Trestle', all: 1200, licence: [] })
   expect(live!.schedule.join('; ')).toMatch(
-    /^Trestle takes 180 a minute, 7,200 an hour requests.*the first load asks 2 times and takes at least a minute; a walk of all keys \(keys\) asks 2 times.*due every 24 hours$/,
+    /^Trestle takes 180 requests a minute, 7,200 an hour, for all feeds.*the first load asks 2 times and takes at least a minute; a walk of all keys \(keys\) asks 2 times.*due every 24 hours$/,
   )
   expect(preset).toMatchObject({ name: 'reso-web-api', chosen: 'configured' })
   expect(counts.listings + counts.removals + counts.filtered + counts.rejects).toBe(1000)

@@ -1001,9 +1001,23 @@ const live: Defence[] = [
   {
     name: 'live: a change of a record without a timestamp is found by a walk',
     file: 'src/feed/api/source.ts',
-    from: "return own === undefined || stamp === '' || compareStamps(stamp, own) > 0",
-    to: 'return own === undefined || compareStamps(stamp, own) > 0',
+    from: "return own === undefined || stamp === '' || compareStamps(stamp, own) !== 0",
+    to: 'return own === undefined || compareStamps(stamp, own) !== 0',
     tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
+    name: 'live: a timestamp that went back is found by a walk',
+    file: 'src/feed/api/source.ts',
+    from: 'compareStamps(stamp, own) !== 0',
+    to: 'compareStamps(stamp, own) > 0',
+    tests: ['test/runs/live-source.test.ts'],
+  },
+  {
+    name: 'live: what a record says under a timestamp that went back is kept',
+    file: 'src/feed/api/source.ts',
+    from: ' || !isLately(before)',
+    to: '',
+    tests: ['test/runs/live-source.test.ts'],
   },
   {
     name: 'live: a record that is not read for want of a timestamp is not taken for gone',
@@ -1144,9 +1158,23 @@ const live: Defence[] = [
   {
     name: 'live: a vendor that forgets removals is walked after a long silence',
     file: 'src/feed/api/source.ts',
-    from: '(last !== null && clock.now() - last > api.vendor.memory)',
+    from: 'last !== null && clock.now() - last > api.vendor.memory',
     to: 'false',
     tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
+    name: 'live: that walk is due until one counts',
+    file: 'src/feed/api/source.ts',
+    from: '...(isForgotten && { walkedAt: null })',
+    to: '',
+    tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
+    name: 'live: two keys of one number, or two numbers of one home, make a walk due',
+    file: 'src/run/record.ts',
+    from: 'isDue ? { ...progress, walkedAt: null } : progress',
+    to: 'progress',
+    tests: ['test/runs/live-source.test.ts'],
   },
   {
     name: 'live: what changed during the first load is read again',

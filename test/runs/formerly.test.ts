@@ -97,6 +97,22 @@ describe('a feed with another name', () => {
     expect(await world.run('sync', 'oslo')).toMatchObject({ counts: { unchanged: 12, hold: 0 }, notes: [] })
   })
 
+  test('and keeps what the feed lacks by then, until it is named again, instead of leaving it on the site unseen', async () => {
+    await load()
+    world.configure(renamed())
+    await world.run('sync', 'oslo')
+    world.configure(renamed({ formerly: [] }))
+    world.deliver(zillowFeed(all.slice(1)))
+    const without = await world.run('sync', 'oslo')
+    expect(without).toMatchObject({ result: 'ok', counts: { delete: 0, forget: 0, hold: 12 } })
+    expect(without.notes).toContainEqual(
+      `1 listing is gone from the feed, but in north, a feed that no longer fills this chatbot (if this feed was called so before: formerly: [north]): ${all[0].mlsNumber}`,
+    )
+    world.configure(renamed())
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { delete: 1, unchanged: 11 } })
+    expect(world.numbers()).not.toContain(all[0].mlsNumber)
+  })
+
   test('keeps what the guard holds, since when, and what was approved of it', async () => {
     await load()
     world.deliver(zillowFeed(all.slice(6)))

@@ -1068,6 +1068,15 @@ test('a preset whose files are deltas, in place of one whose files are whole, is
   expect(notes(await night(all))).not.toContain('the mapping changed')
 })
 
+test('the same is said where all homes have other numbers in it and are held as new', async () => {
+  await loaded()
+  world.deliver(resoFeed(all.map(renumbered)), 'north.csv')
+  world.configure({ north: { volatile, source: './north.csv', preset: 'reso-csv' } })
+  const report = await night(all)
+  expect(report).toMatchObject({ result: 'held', counts: { hold: 20 } })
+  expect(notes(report)).toContain('at least 20 of 20 listings are not in this delivery')
+})
+
 test('the first load of another chatbot is one, whatever the feed loaded before', async () => {
   await loaded()
   world.configure({ north: { volatile, chatbot: 'SN-2' } })
@@ -1100,6 +1109,26 @@ describe('a delivery that is not whole', () => {
     expect(report).toMatchObject({ result: 'partial', counts: { delete: 0, hold: count } })
     for (const { kind, why } of report.changes) if (kind === 'hold') expect(why).toContain('the delivery is incomplete')
   }
+
+  test('or a list that is not, is what status tells of the run', async () => {
+    await loaded()
+    world.standIn.changeProfile({ maxPageSize: 10 })
+    world.standIn.addFault({ operations: ['List'], page: 2, fault: { kind: 'status', status: 500 } })
+    expect(await night(all)).toMatchObject({ result: 'partial', counts: { hold: 0 } })
+    expect((await world.executed('status')).stdout).toContain("The service's list could not be read whole: nothing is")
+  })
+
+  test('says of no listing that it is absent once the next one has it, whole or cut elsewhere', async () => {
+    await loaded()
+    unproven(await night(cut), 5)
+    const [first] = all
+    const withoutFirst = zillowFeed(all.slice(1))
+    unproven(await night(withoutFirst.slice(0, withoutFirst.indexOf(all[18].mlsNumber))), 3)
+    const { stdout } = await world.executed('status')
+    expect(stdout).toContain(`hold ${first.mlsNumber}, for 0 h: absent from the feed`)
+    expect(stdout).toContain(`hold ${all[19].mlsNumber}, for 24 h: absent from the feed`)
+    expect(stdout).not.toContain(all[15].mlsNumber)
+  })
 
   test('XML without its end', async () => {
     await loaded()

@@ -5,6 +5,7 @@ import type { ProfileName } from '../../src/stand-in/reso/profiles.ts'
 import { addHomes, startReso } from '../../src/stand-in/reso/server.ts'
 import type { ResoFault } from '../../src/stand-in/reso/world.ts'
 import { RunWorld } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
 
 const day = 86_400_000
 const secret = 'the-secret-of-the-client-5512'
@@ -81,6 +82,18 @@ test.each(failures)(
     expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { delete: 2 } })
   },
 )
+
+test('status says why a run was partial, though nothing is held for it', async () => {
+  await started('generic', 20)
+  await world.run('sync')
+  await world.run('sync')
+  reso.world.options.countOff = 5
+  world.clock.advance(day + 1)
+  expect(await world.run('sync')).toMatchObject({ result: 'partial', counts: { hold: 0 } })
+  expect((await world.executed('status')).stdout).toContain(
+    'The last delivery was not complete: the walk of all keys proves nothing: 20 keys came, and the source counts 25',
+  )
+})
 
 test('a licence that shrinks is held by the guard, and another scope deletes nothing before its walk is accepted', async () => {
   await started('generic', 40)
@@ -228,6 +241,69 @@ test.each(['the same keys', 'new keys'])(
   },
 )
 
+test('what a home is under another key counts with the next run, which walks, and two that stay make no walk due again', async () => {
+  await started('generic', 40)
+  await world.run('sync')
+  await world.run('sync')
+  const [[key, home], [, other]] = reso.world.records
+  const quarter = async (): Promise<ReadReport> => {
+    world.clock.advance(day / 96)
+    return world.run('sync')
+  }
+  reso.world.remove(key)
+  reso.world.put(`N${key}`, { ...home, ListPrice: 600_000 })
+  expect(await quarter()).toMatchObject({ result: 'partial', counts: { hold: 2 } })
+  expect(await quarter()).toMatchObject({ result: 'ok', counts: { update: 1, unchanged: 39 } })
+  expect(world.listing(String(home.ListingId))).toMatchObject({ SalePrice: 600_000 })
+  // Two records of one number that the source has.
+  reso.world.put('other', { ...other, ListPrice: 700_000 })
+  const walks = async (): Promise<number> => {
+    reso.world.asked.length = 0
+    expect(await quarter()).toMatchObject({ result: 'partial' })
+    return reso.world.asked.filter((url) => url.includes('$select')).length
+  }
+  expect(await walks()).toBe(0)
+  expect(await walks()).toBeGreaterThan(0)
+  expect(await walks()).toBe(0)
+})
+
+test.each(['the same key', 'a new key'])(
+  'a home that is listed anew with %s and another number is there twice until the next run alone',
+  async (under) => {
+    await started('generic', 40)
+    await world.run('sync')
+    await world.run('sync')
+    const [[key, home]] = reso.world.records
+    if (under === 'a new key') reso.world.remove(key)
+    reso.world.put(under === 'a new key' ? `N${key}` : key, { ...home, ListingId: '1999999' })
+    const quarter = async (): Promise<ReadReport> => {
+      world.clock.advance(day / 96)
+      return world.run('sync')
+    }
+    expect(await quarter()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 0 } })
+    expect(await quarter()).toMatchObject({ result: 'ok', counts: { delete: 1, unchanged: 40 } })
+    expect(world.listings()).toHaveLength(40)
+  },
+)
+
+test('of a very large source the old number waits for the walk of the day', async () => {
+  await started('generic', 40)
+  await world.run('sync')
+  await world.run('sync')
+  const app = openApp(world.context)
+  const { records } = app.store()
+  await records.keep('north', [], { ...(await records.progress('north'))!, walkedKeys: 20_001 })
+  await app.close()
+  const [[key, home]] = reso.world.records
+  reso.world.put(key, { ...home, ListingId: '1999999' })
+  world.clock.advance(day / 96)
+  expect(await world.run('sync')).toMatchObject({ counts: { create: 1 } })
+  world.clock.advance(day / 96)
+  expect(await world.run('sync')).toMatchObject({ counts: { delete: 0 } })
+  world.clock.advance(day)
+  expect(await world.run('sync')).toMatchObject({ counts: { delete: 1 } })
+})
+
 test('a renumbered home that is held and edited before the next walk is not there twice', async () => {
   await started('generic', 20)
   await world.run('sync')
@@ -314,6 +390,39 @@ test('squeezed words are those of the standard, and a word that nobody knows is 
   expect(report).toMatchObject({ counts: { create: 11, reject: 1 } })
   const lets = world.listings().find(({ MLSNumber }) => MLSNumber === reso.world.records.get(lease)!.ListingId)
   expect(lets).toMatchObject({ SaleType: 'for_rent', Status: 'Active' })
+})
+
+/** How a timestamp comes to be older than the one that is kept. */
+const wentBack: [string, (before: string, now: number) => [wrong: string, right: string]][] = [
+  ['was in the future by mistake', (_, now) => ['2027-06-01T00:00:00Z', new Date(now).toISOString()]],
+  [
+    'is that of before, as the source was restored from its backup',
+    (before, now) => [new Date(now).toISOString(), before],
+  ],
+]
+test.each(wentBack)('what a record says counts, though its timestamp %s', async (_, stamps) => {
+  await started('generic', 20)
+  await world.run('sync')
+  await world.run('sync')
+  world.clock.advance(day)
+  const [key, other] = reso.world.records.keys()
+  const { ListingId, ModificationTimestamp, ...home } = reso.world.records.get(key)!
+  const [wrong, right] = stamps(String(ModificationTimestamp), world.clock.now())
+  const says = (ListPrice: number, stamp: string): void => {
+    reso.world.records.set(key, { ...home, ListingId, ListPrice, ModificationTimestamp: stamp })
+  }
+  const price = (): unknown => world.listing(String(ListingId))?.SalePrice
+  says(500_000, wrong)
+  await world.run('sync')
+  expect(price()).toBe(500_000)
+  says(450_000, right)
+  reso.world.put(other, { ListPrice: 1_234_000 })
+  world.clock.advance(day)
+  expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { update: 2 } })
+  expect(price()).toBe(450_000)
+  reso.world.put(key, { StandardStatus: 'Withdrawn' })
+  world.clock.advance(day / 96)
+  expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { delete: 1 } })
 })
 
 test('a dry run asks the source and writes nothing', async () => {

@@ -46,9 +46,9 @@ function scheduleOf(api: Api, all: number | null): string[] {
   ] as const
   const told = limits
     .filter(([most]) => most < Infinity)
-    .map(([most, time]) => `${most.toLocaleString('en-US')} ${time}`)
+    .map(([most, time], index) => `${most.toLocaleString('en-US')}${index === 0 ? ' requests' : ''} ${time}`)
   const sentences = [
-    `${vendor.title} takes ${told.join(', ')} requests, for all feeds with these credentials together. A run without changes makes about two`,
+    `${vendor.title} takes ${told.join(', ')}, for all feeds with these credentials together. A run without changes makes about two`,
   ]
   if (all !== null) {
     const walks = vendor.counts ? 1 : 2

@@ -92,7 +92,8 @@ export async function refresh(
       const before = fresh.get(row.key)?.stamp ?? known.get(row.key)
       // A record may change twice within one timestamp, or lose its own.
       if (row.stamp !== before) changed++
-      if (before === undefined || row.stamp === '' || compareStamps(row.stamp, before) >= 0) fresh.set(row.key, row)
+      if (before === undefined || row.stamp === '' || compareStamps(row.stamp, before) >= 0 || !isLately(before))
+        fresh.set(row.key, row)
     }
     progress = { ...next, changed }
     await mirror.keep(
@@ -108,7 +109,9 @@ export async function refresh(
   await pull(wasLoading ? earlier(progress.watermark, progress.since - late) : lessOverlap(progress.watermark))
   const { pictures } = api.vendor
   if (pictures !== null && settings.expand?.includes('Media')) await pullPictures(pictures)
-  await advance({ readAt: clock.now() })
+  // What was lost meanwhile only a walk tells, be it that of a later run, as this one's may prove nothing.
+  const isForgotten = last !== null && clock.now() - last > api.vendor.memory
+  await advance({ readAt: clock.now(), ...(isForgotten && { walkedAt: null }) })
 
   const isDue =
     isWaiting ||
@@ -116,8 +119,7 @@ export async function refresh(
     hasPassed(progress.walkedAt, settings.keys, begunAt) ||
     begunAt < progress.walkedAt ||
     // Of many homes at once that come under other numbers, only a walk tells that the old ones are gone.
-    (progress.changed ?? 0) * manyOf > (progress.walkedKeys ?? Infinity) ||
-    (last !== null && clock.now() - last > api.vendor.memory)
+    (progress.changed ?? 0) * manyOf > (progress.walkedKeys ?? Infinity)
   const walk = isDue ? await compared() : null
   const why = walk !== null && !WholeWalk.isOne(walk) ? walk.why : null
   if (isDue && progress.loadedAt === null)
@@ -175,6 +177,15 @@ export async function refresh(
     return { ...progress, watermark: earlier(greatest, clock.now()) }
   }
 
+  /**
+   * Whether a server may still show what was before this timestamp. An older one beside a kept one of the future, or of long ago, was
+   * put right or set back.
+   */
+  function isLately(stamp: string): boolean {
+    const ago = clock.now() - Date.parse(stamp)
+    return ago >= 0 && ago < late
+  }
+
   function lessOverlap(watermark: string | null): string | null {
     const { overlap } = api.vendor
     return watermark === null || overlap === 0 ? watermark : earlier(watermark, Date.parse(watermark) - overlap)
@@ -194,7 +205,7 @@ export async function refresh(
       }
     const stale = [...walk.keys].filter(([key, stamp]) => {
       const own = held.get(key)
-      return own === undefined || stamp === '' || compareStamps(stamp, own) > 0
+      return own === undefined || stamp === '' || compareStamps(stamp, own) !== 0
     })
     try {
       await fetchStale(stale)

@@ -4,6 +4,8 @@ import type { HeldPart } from '../../plan/guard/hold.ts'
 import {
   approvalLasts,
   elsewhere,
+  isHeld,
+  isNote,
   eventsKept,
   firstClock,
   hasClock,
@@ -16,7 +18,6 @@ import type { HoldEvent, Holds } from '../store.ts'
 import { distinct, jsonOf } from './door.ts'
 import type { Asker, Door } from './door.ts'
 
-const isHeld = `ends <> '${elsewhere}'`
 /** `$2`: approvals given by then have expired. */
 const isExpired = "decision = 'approved' AND decided_at <= $2"
 /** A rule holds it, and no approval covers it. */
@@ -133,10 +134,9 @@ export function createHolds(door: Door): Holds {
         const before = await numberOf(asker, approvable, [feed])
         if (isNewMapping)
           await asker.run("UPDATE hold SET content = NULL WHERE feed = $1 AND decision = 'refused'", [feed])
-        if (isWhole && of === undefined)
-          await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND current', [feed])
-        else if (isWhole)
-          await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND key = ANY ($2)', [feed, [...of!]])
+        const outdated = `UPDATE hold SET current = false WHERE feed = $1 AND current ${isWhole ? '' : `AND ${isNote}`}`
+        if (of === undefined) await asker.run(outdated, [feed])
+        else await asker.run(`${outdated} AND key = ANY ($2)`, [feed, [...of]])
         if (!isBelieved)
           await asker.run(`UPDATE hold SET current = true WHERE feed = $1 AND ${survivesDisbelief}`, [feed])
         for (const group of distinct(all, ({ mlsNumber, part }) => `${part?.part ?? ''} ${mlsNumber}`)) {
@@ -159,7 +159,7 @@ export function createHolds(door: Door): Holds {
             WHERE h.feed = $1 AND h.key = c.key AND h.part = c.part`,
             [feed, jsonOf(kept)],
           )
-          // A run that is not whole only adds holds, as it says nothing about what was held before.
+          // A run that is not whole only adds holds, as it says nothing about what was held before. Why else a listing waits it does say.
           const conflict = (rules: string): string =>
             isWhole
               ? `DO UPDATE SET why = excluded.why, home = excluded.home, ends = excluded.ends, rules = ${rules},
@@ -167,7 +167,7 @@ export function createHolds(door: Door): Holds {
               clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, ${firstClock}) ELSE excluded.clock END,
               decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content
               WHERE ${isBelieved} OR NOT ${survivesDisbelief} OR ${isSame}`
-              : 'DO NOTHING'
+              : `DO UPDATE SET current = true, why = CASE WHEN hold.part = '' THEN excluded.why ELSE hold.why END`
           const [refused, others] = [true, false].map((is) =>
             rows.filter((row) => !row.isLetGo && row.isRefused === is),
           )
@@ -177,10 +177,8 @@ export function createHolds(door: Door): Holds {
           if (refused.length > 0) await asker.run(`${newHolds} ${conflict(asBefore)}`, [feed, jsonOf(refused), now])
         }
         await tell(asker, feed, now, 'held', null, 'since = $2')
-        if (isWhole) {
-          await tell(asker, feed, now, 'ended', null, 'NOT current')
-          await asker.run('DELETE FROM hold WHERE feed = $1 AND NOT current', [feed])
-        }
+        await tell(asker, feed, now, 'ended', null, 'NOT current')
+        await asker.run('DELETE FROM hold WHERE feed = $1 AND NOT current', [feed])
         const added = await numberOf(asker, `${approvable} AND since = $2`, [feed, now])
         await noteEvent(asker, feed, now, 'held', added, null)
         await noteEvent(asker, feed, now, 'let go', letGo(), null)

@@ -319,6 +319,23 @@ test('MLS Grid: six days without a reading make a walk due', async () => {
   expect((await bench.run()).result?.walk).not.toBeNull()
 })
 
+test('MLS Grid: that walk stays due until one proves what is gone', async () => {
+  let isWrong = false
+  const fault = ({ url }: { url: string }): ResoFault | null =>
+    isWrong && url.includes('select') ? { kind: 'status', status: 404 } : null
+  const bench = filled(new Bench('mlsgrid', { fault }, { keys: 30 * 86_400_000 }), 4, false)
+  await bench.run()
+  await bench.run()
+  bench.world.remove('ACT100')
+  // Longer than the vendor tells of the removal.
+  bench.time.pass(7.5 * 86_400_000)
+  isWrong = true
+  expect((await bench.run()).reasons.join()).toContain('the walk of all keys proves nothing')
+  isWrong = false
+  expect((await bench.run()).result?.walk).not.toBeNull()
+  expect((await bench.kept()).size).toBe(3)
+})
+
 test('counts as text, and the names of OData 4.01', async () => {
   const bench = filled(new Bench('mlsgrid'), 9, true)
   bench.top = 3

@@ -155,14 +155,14 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'an incomplete delivery ends holds',
     file: 'src/store/holds.ts',
-    from: 'if (isWhole) outdate(feed, of)',
-    to: 'outdate(feed, of)',
-    also: [{ from: 'if (isWhole) drop.run(feed)', to: 'drop.run(feed)' }],
+    from: 'outdate(feed, of, isWhole)',
+    to: 'outdate(feed, of, true)',
+    also: [{ from: 'SET current = 1, why = iif(', to: 'SET why = iif(' }],
   },
   {
     name: 'no hold is ended by what the feed says',
     file: 'src/store/holds.ts',
-    from: 'if (isWhole) drop.run(feed)',
+    from: 'drop.run(feed)',
     to: '',
   },
   {
