@@ -54,14 +54,13 @@ export function sentenceOf(trip: Trip, held: Held, about: About): string {
 function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: About): string {
   const { counts, clock, last, refused, asking } = held
   const { feed, timezone, confirm } = about
-  const approve = `now: listing-sync approve ${feed}`
-  if (waitsFor !== undefined) return `Nothing of it is carried out until ${waitsFor} or you approve it; ${approve}`
+  if (waitsFor !== undefined) return `Nothing of it is carried out until ${waitsFor} or you approve it`
   const haveOneEnd = clock !== null && clock === last && confirm !== null && refused + asking === 0
   if ('renumbered' in numbers && haveOneEnd)
-    return `Held with their old numbers until ${minuteIn(timezone, clock + confirm)}; the site keeps showing them; ${approve}`
+    return `Held with their old numbers until ${minuteIn(timezone, clock + confirm)}; the site keeps showing them`
   const ofFact = fact === undefined || counts.update === 0 ? '' : ` of ${facts[fact].words[2]}`
   const end = endInWords(total(counts), ends, held, about)
-  return `Held: ${countsInWords(counts)}${ofFact}. ${end[0].toUpperCase()}${end.slice(1)}; ${approve}`
+  return `Held: ${countsInWords(counts)}${ofFact}. ${end[0].toUpperCase()}${end.slice(1)}; now: listing-sync approve ${feed}`
 }
 
 /** What ends so many holds, as a clause: "they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */

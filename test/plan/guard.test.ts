@@ -576,7 +576,7 @@ test('a message says what, of how many, against which number, and what happens n
     sentence: '11 new listings beside 40; where so many leave, no more may come than the 10 that stay',
   })
   expect(sentence(seen(40, outlook(38, 0, 0)))).toBe(
-    'after this delivery 2 of 40 listings would stay as they are. Nothing of it is carried out until the feed is back or you approve it; now: listing-sync approve north',
+    'after this delivery 2 of 40 listings would stay as they are. Nothing of it is carried out until the feed is back or you approve it',
   )
 })
 

@@ -179,7 +179,7 @@ describe('what the guard holds of a delta', () => {
     world.standIn.clearFaults()
     expect(later).toMatchObject({ result: 'held', counts: { update: 1, delete: 1, create: 1, hold: 17 } })
     expect(later.notes).toContainEqual(
-      'after what earlier deliveries said 4 of 20 listings would stay as they are. Nothing of it is carried out until the feed is back or you approve it; now: listing-sync approve north',
+      'after what earlier deliveries said 4 of 20 listings would stay as they are. Nothing of it is carried out until the feed is back or you approve it',
     )
     expect(later.holds[0]).toMatchObject({ rule: 'unrecognisable', numbers: { stay: 4, ours: 20 } })
     expect(world.listing(all[17].mlsNumber)).toMatchObject({ Description: 'Told otherwise.' })

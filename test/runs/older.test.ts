@@ -40,7 +40,7 @@ async function runOn(feed: readonly Home[]): ReturnType<RunWorld['run']> {
 }
 
 const older = (why: string): string =>
-  `this delivery is older than the last: ${why}. Nothing of it is carried out until a newer one comes or you approve it; now: listing-sync approve north`
+  `this delivery is older than the last: ${why}. Nothing of it is carried out until a newer one comes or you approve it`
 
 describe('which brings back what had gone and takes away what is new', () => {
   const [before, after] = [homes(1, 14), homes(4, 17)]
