@@ -5,6 +5,7 @@ import type { SnapshotRow } from '../plan/inputs.ts'
 import { tellsAbsence } from '../plan/proof.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Plan } from './plan.ts'
+import { saidBefore } from './put-back.ts'
 import type { Prepared } from './run.ts'
 import { pendingBeside } from './told.ts'
 import type { Feed, Writers } from './tools.ts'
@@ -19,6 +20,8 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   service.sign(plan.others.isBehind ? await store.runs.renew(past.stamp.store, now) : past.stamp)
   if (plan.lostAt !== null && (past.isBehind || plan.lostAt !== past.lostAt))
     await store.runs.recordLost(feed.name, plan.lostAt)
+  if (plan.others.lacksRuns && delivery.saidTo !== null)
+    await store.learnt.setNumber(feed.chatbot, saidBefore(feed.name), delivery.saidTo)
   if (plan.others.writers.size > 0) await store.learnt.setWriters(feed.chatbot, feed.name, plan.others.writers)
   // Noted twice: before the absences, and after them with the time. A listing whose absence is noted between may be such a record.
   const { agrees, lastKey } = delivery

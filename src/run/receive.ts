@@ -37,7 +37,7 @@ type Source = Pick<
   'name' | 'chatbot' | 'source' | 'open' | 'live' | 'decompress' | 'format' | 'transport' | 'mapping' | 'plan' | 'joins'
 >
 type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'> & { runtime: Pick<Runtime, 'clock'> }
-type Known = Pick<Past, 'moment' | 'validators' | 'last'>
+type Known = Pick<Past, 'moment' | 'validators' | 'last' | 'saidBefore'>
 
 /** What one delivery says, in figures; its listings and rejects are in the workspace. */
 export interface Delivery {
@@ -52,6 +52,10 @@ export interface Delivery {
   lacking: readonly FieldName[]
   /** The last position of its own records: those behind it are what earlier deltas said; null: there are none of these. */
   own: number | null
+  /** The last position before what was said before the store was put back from a backup; null: there is none of that. */
+  outdated: number | null
+  /** When the last of what earlier deltas said was said; null: nothing was. */
+  saidTo: number | null
   /** If its end can't be proven: whether it ends like the one before; null: it can. */
   agrees: boolean | null
   /** The MLSNumber of its last record; '': it holds none; null: its format has an end mark. */
@@ -124,6 +128,8 @@ async function received(
     mode: 'full',
     source: null,
     own: null,
+    outdated: null,
+    saidTo: null,
     lacking: [],
     agrees: null,
     lastKey: past.last.lastKey,
@@ -220,8 +226,10 @@ async function read(
   const own = intake.position()
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself.
-  const pending =
-    mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary, own, reasons.length === 0) : 0
+  const { pending, outdated, saidTo } =
+    mode === 'delta' && older === null
+      ? await addPending(feed, tools, past, summary, own, reasons.length === 0)
+      : noPending
   const notes = [...(live?.notes ?? []), ...joins.notes, ...intake.notes()]
   if (pending > 0) {
     const said = many(pending, 'MLSNumber')
@@ -264,6 +272,8 @@ async function read(
     mode,
     source: live,
     own: pending > 0 ? own : null,
+    outdated,
+    saidTo,
     lacking: joins.known.flatMap(({ join, rowsOf }) => (rowsOf === null ? join.fields : [])),
     agrees,
     lastKey: feed.format.hasEndMark ? null : await lastKeyOf(tools, ending),
@@ -481,15 +491,16 @@ async function intakeOf(feed: Source, tools: Tools, { moment, last }: Known, bud
  * Adds to a delta what is pending of earlier ones, as if it said that again. Left out are MLSNumbers of which it says something
  * itself, and what an older delta said and waits for a person. To a whole delta, deletes are added that a person approved after an
  * earlier full delivery. Gives of how many MLSNumbers something was added.
+ * What was said before the store was put back comes last.
  */
 async function addPending(
   feed: Source,
   tools: Tools,
-  moment: Moment,
+  { moment, saidBefore }: Known,
   summary: DeliverySummary,
   position: number,
   isWhole: boolean,
-): Promise<number> {
+): Promise<typeof noPending> {
   const { name, plan } = feed
   const { store, workspace } = tools
   const held = await store.holds.held(name, moment.now)
@@ -508,14 +519,24 @@ async function addPending(
     workspace.addDelivered(rows)
   }
   const absent = new Set(isWhole ? await approvedBeside(feed, tools, held) : [])
+  let saidTo: number | null = null
   for await (const { untold } of pendingBeside(feed, tools)) {
-    add(untold.filter(({ key }) => !older.has(key)).map(({ delivered }) => delivered))
-    for (const { key } of untold) absent.delete(key)
+    add(untold.filter(({ key, at }) => !older.has(key) && at > saidBefore).map(({ delivered }) => delivered))
+    for (const { key, at } of untold) {
+      absent.delete(key)
+      saidTo = Math.max(at, saidTo ?? at)
+    }
   }
   const why = 'gone from the last full delivery, and approved'
   add(Array.from(absent, (mlsNumber) => [{ kind: 'removal', at: 'the last full delivery', mlsNumber, why }]))
-  return pending
+  const before = position
+  if (saidBefore > -Infinity)
+    for await (const { untold } of pendingBeside(feed, tools))
+      add(untold.filter(({ key, at }) => !older.has(key) && at <= saidBefore).map(({ delivered }) => delivered))
+  return { pending, outdated: position > before ? before : null, saidTo }
 }
+
+const noPending = { pending: 0, outdated: null as number | null, saidTo: null as number | null }
 
 /**
  * Drops what an older delta says of an MLSNumber of which something is pending that was said later. Gives of how many MLSNumbers
