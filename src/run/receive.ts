@@ -16,14 +16,14 @@ import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
 import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
 import { reasonsOf } from '../feed/transport/transport.ts'
-import type { Besides, Opened, Validators } from '../feed/transport/transport.ts'
+import type { Besides, OlderFile, Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeHashOf } from '../core/home-hash.ts'
 import { minuteIn } from '../core/zone.ts'
 import { hasPassed } from '../core/turn.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
-import { filesBeside, noOther, reasonsByFile } from './files.ts'
+import { filesBeside, noOther, readOf, reasonsByFile } from './files.ts'
 import type { Beside } from './files.ts'
 import { readJoins, withJoins } from './join.ts'
 import type { Past } from './recall.ts'
@@ -66,7 +66,7 @@ export interface Delivery {
   written: Written | null
   /** If it was written before the last one: when each was, as people read it; null: nothing says that it is older. */
   older: ReturnType<typeof olderThan>
-  /** Its files, if a pattern chose them. */
+  /** Its files, if a pattern chose them; of an incomplete delta, those before the first one that was not read whole. */
   besides: Besides | null
   /** Deltas beside the first one, which are not read. */
   passedBy: number
@@ -168,11 +168,12 @@ async function read(
   tools: Tools,
   past: Known,
   newest: Opened,
-  { files, passedBy, readTo }: Beside,
+  beside: Beside,
   budget: ReadBudget,
   live: Refreshed | null = null,
 ): Promise<Delivery> {
   const { mapping } = feed
+  const { files, passedBy, readTo } = beside
   const { moment, last } = past
   const joins = await readJoins(feed.joins ?? [], tools.workspace, budget, feed.transport.maxRecordBytes)
   const intake = await intakeOf(feed, tools, past, budget, files.length > 1)
@@ -180,6 +181,7 @@ async function read(
   let [bytes, isFull] = [0, false]
   let written: Written | null = null
   const missing = reasonsByFile()
+  const whole = new Set<OlderFile | null>()
   let older: Delivery['older'] = null
   let [doubt, misdated]: (string | null)[] = [null, null]
   // The newest one is open, and only reading closes it.
@@ -202,7 +204,10 @@ async function read(
       }
       isFull ||= said === 'full'
       bytes += document.bytes
-      for (const reason of document.reasons) missing.add(name, reason)
+      // Others of its folder may have been read by earlier runs.
+      for (const reason of document.reasons)
+        missing.add(name ?? (readTo === null ? null : newest.besides!.name), reason)
+      if (document.reasons.length === 0 && budget.exceeded() === null) whole.add(file)
       doubt ??= document.doubt
       if (document.written?.trim() && when?.by !== 'document') misdated = document.written
       if (written === null || isAfter(when, written)) written = when
@@ -280,7 +285,10 @@ async function read(
     endsLater: intake.endsLater(),
     written,
     older,
-    besides: files.length === 0 ? null : (newest.besides ?? null),
+    besides:
+      newest.besides === undefined
+        ? null
+        : readOf(beside, newest.besides, mode === 'delta' && reasons.length > 0 ? whole : null),
     passedBy: mode === 'delta' ? passedBy : 0,
     validators: newest.validators,
     notes,
