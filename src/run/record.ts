@@ -314,9 +314,10 @@ async function recordDelivery(
     const isCarriedOut = left === 0 && guarded.isWhole
     await store.records.keep(name, [], isCarriedOut ? delivery.source.carriedOut : delivery.source.accepted)
   }
-  if (delivery.besides !== null && (summary.complete || delivery.mode === 'delta'))
-    await noteFiles(feed, store, delivery.besides)
   if (!summary.complete) return
+  // Of other deltas `note` has done so.
+  const isNoted = delivery.mode === 'delta' && delivery.passedBy === 0
+  if (delivery.besides !== null && !isNoted) await noteFiles(feed, store, delivery.besides)
   const { now } = past.moment
   const noted: Partial<LastDelivery> = { mapping: mapping.version }
   if (applied === null || isGoneThrough(applied)) noted.completeAt = now
