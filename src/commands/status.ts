@@ -7,7 +7,7 @@ import { exitStatus } from '../core/exit.ts'
 import { systemClock } from '../core/machine.ts'
 import { jsonDocument, many, printable, spanInWords } from '../core/text.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
-import { readinessOf, statusOf } from '../daemon/status.ts'
+import { noDaemon, readinessOf, statusOf } from '../daemon/status.ts'
 import { failureInWords } from '../daemon/run-in-words.ts'
 import type { Unready } from '../daemon/status.ts'
 import { chosenFeeds, withApp } from './command.ts'
@@ -34,6 +34,7 @@ export async function statusCommand(
     }
     const left = await leftBehind(app.config, app.reader())
     const again = await restarts(app)
+    const dead = noDaemon(app.config, clock.now())
     const statuses = await Promise.all(
       feeds.map(async (feed) => ({
         ...(await statusOf(app, app.reader(), feed)),
@@ -45,9 +46,11 @@ export async function statusCommand(
     if (options.format === 'json') app.doors.out.document(statuses.length === 1 ? statuses[0] : statuses, jsonDocument)
     else
       app.doors.out.write(
-        [...(again === null ? [] : [restartsInWords(again)]), ...statuses.map(written), ...left.map(leftInWords)].join(
-          '\n',
-        ),
+        [
+          ...(again === null ? [] : [restartsInWords(again)]),
+          ...statuses.map((one) => written(one, dead)),
+          ...left.map(leftInWords),
+        ].join('\n'),
       )
     return exitStatus.right
   })
@@ -73,20 +76,23 @@ function restartsInWords({ times, at }: { times: number; at: string }): string {
 
 const heldShown = 50
 
-function written({
-  feed,
-  chatbot,
-  listings,
-  lastRun,
-  age,
-  stale,
-  held,
-  heldByRule,
-  underWay,
-  nextRun,
-  list,
-  approvals,
-}: Awaited<ReturnType<typeof statusOf>>): string {
+function written(
+  {
+    feed,
+    chatbot,
+    listings,
+    lastRun,
+    age,
+    stale,
+    held,
+    heldByRule,
+    underWay,
+    nextRun,
+    list,
+    approvals,
+  }: Awaited<ReturnType<typeof statusOf>>,
+  dead: string | null,
+): string {
   const lines = [styleText('bold', `${feed} → chatbot ${printable(chatbot)}: ${many(listings, 'listing')}`)]
   if (underWay !== null) lines.push(`  ${underWay.inWords}`)
   if (lastRun === null) {
@@ -102,7 +108,7 @@ function written({
       if (left > 0) lines.push(`    and ${left} more; all of them: listing-sync runs --run ${lastRun.run}`)
     }
   }
-  if (nextRun !== null) lines.push(`  next run: ${nextRun.local}`)
+  if (nextRun !== null) lines.push(`  next run: ${nextRun.local}${dead === null ? '' : `, but ${dead}`}`)
   if (list.inWords !== null) lines.push(`  ${list.inWords}`)
   if (age !== null && lastRun?.result === 'failed') lines.push(`  last success ${spanInWords(age * 1000)} ago`)
   if (stale !== null && lastRun !== null) lines.push(`  stale: ${stale}`)

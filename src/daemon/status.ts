@@ -38,12 +38,8 @@ export interface Unready {
 export async function readinessOf(app: App, store: StoreReader, feeds: readonly FeedConfig[]): Promise<Unready[]> {
   const now = app.runtime.clock.now()
   const problems: Unready[] = []
-  const { beside, file } = app.config
-  if (beside === null) {
-    if (!isFresh(heartbeatFile(file), now))
-      problems.push({ feed: null, what: 'daemon', text: 'no daemon is alive on this machine' })
-  } else if (!isAlive(beside, now))
-    problems.push({ feed: null, what: 'daemon', text: 'no daemon is alive on this store' })
+  const dead = noDaemon(app.config, now)
+  if (dead !== null) problems.push({ feed: null, what: 'daemon', text: dead })
   for (const problem of app.refusedReload?.problems ?? [])
     problems.push({
       feed: null,
@@ -58,6 +54,12 @@ export async function readinessOf(app: App, store: StoreReader, feeds: readonly 
       problems.push({ feed: feed.name, what: 'held', text: text.endsWith(approve) ? text : text + approve })
   }
   return problems
+}
+
+/** That no daemon is alive, as a clause; null: one is. */
+export function noDaemon({ beside, file }: App['config'], now: number): string | null {
+  if (beside === null) return isFresh(heartbeatFile(file), now) ? null : 'no daemon is alive on this machine'
+  return isAlive(beside, now) ? null : 'no daemon is alive on this store'
 }
 
 /** How many holds are read to tell of them. The rest is counted. */

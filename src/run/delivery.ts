@@ -18,6 +18,8 @@ export interface Delivery {
   lacking: readonly FieldName[]
   /** The last position of its own records: those behind it are what earlier deltas said; null: there are none of these. */
   own: number | null
+  /** The last position before what was said before the store was put back from a backup; null: there is none of that. */
+  outdated: number | null
   /** If its end can't be proven: whether it ends like the one before; null: it can. */
   agrees: boolean | null
   /** The MLSNumber of its last record; '': it holds none; null: its format has an end mark. */
@@ -28,7 +30,7 @@ export interface Delivery {
   written: Written | null
   /** If it was written before the last one: when each was, as people read it; null: nothing says that it is older. */
   older: ReturnType<typeof olderThan>
-  /** Its files, if a pattern chose them. */
+  /** Its files, if a pattern chose them; of an incomplete delta, those before the first one that was not read whole. */
   besides: Besides | null
   /** Deltas beside the first one, which are not read. */
   passedBy: number

@@ -79,7 +79,24 @@ export async function filesBeside(
   return isAhead ? noOther : { ...noOther, files: [...older.filter((file) => file.changedAt > completeAt), null] }
 }
 
-/** Notes that a delivery of these files was complete. */
+/**
+ * The files that need not be read again; null: none. `whole`: of an incomplete delta, those that were read whole. Before the first
+ * one that was not, nothing is missing. If that one is taken away, what it said last must not give way to what they said before.
+ */
+export function readOf(
+  { files, readTo }: Beside,
+  besides: Besides,
+  whole: ReadonlySet<OlderFile | null> | null,
+): Besides | null {
+  if (whole === null) return files.length === 0 ? null : besides
+  const { name, changedAt } = files.find((file) => !whole.has(file)) ?? besides
+  const isRead = (file: OlderFile | null): boolean =>
+    file !== null && file.changedAt < changedAt && file.changedAt > (readTo ?? -Infinity)
+  // Just before it, or the newest file of before it would be read again once it is taken away.
+  return files.some(isRead) ? { name, changedAt: changedAt - 1, older: besides.older } : null
+}
+
+/** Notes that these files were read whole. */
 export async function noteFiles(feed: OfFeed, { learnt }: Store, besides: Besides): Promise<void> {
   const { changedAt } = besides
   const { digest, count } = lastDayOf(feed, besides, changedAt)

@@ -20,6 +20,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import type { Listed } from './observe.ts'
 import { areComplete } from './plan.ts'
 import type { Plan } from './plan.ts'
+import { outdated } from './put-back.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './delivery.ts'
 import { isStill } from './told.ts'
@@ -71,7 +72,9 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isAfterLoss = settings.lostUntil !== null || wasLoaded
   const isFirstLoad = past.isFirstLoad && !isAfterLoss
   const seen = seenIn(feed, past, plan, isFirstLoad)
-  const found = limits.isOff ? [] : tripsOf(seen, limits)
+  const byRules = limits.isOff ? [] : tripsOf(seen, limits)
+  const earlier = limits.isOff ? null : outdated(delivery, others.lacksRuns, plan.policy, workspace)
+  const found = earlier === null ? byRules : [...byRules, earlier]
   const policy = { ...plan.policy, healed: found.length === 0 ? healedOf(workspace, past, plan) : new Set<HeldPart>() }
   const { holding, refused, kept, letGo } = holdBack(workspace, found, policy)
   const about: About = {
@@ -147,7 +150,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
       sentence: sentences.get(trip)!,
     })),
     isAccepted: summary.complete && !trips.some(({ ends, isOfEarlier }) => ends === 'never' && isOfEarlier !== true),
-    isOlder: found.some(({ name }) => name === 'older'),
+    isOlder: found.some(({ name, isOfEarlier }) => name === 'older' && isOfEarlier !== true),
     isWhole,
     // Without the list, absences of listings that only their mark makes ours are not noted again.
     absenceProven: isWhole && settings.mode === 'full' && listed.lookUps === null,

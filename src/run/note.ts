@@ -5,7 +5,9 @@ import type { SnapshotRow } from '../plan/inputs.ts'
 import { tellsAbsence } from '../plan/proof.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Plan } from './plan.ts'
+import { saidBefore } from './put-back.ts'
 import type { Prepared } from './run.ts'
+import { noteFiles } from './files.ts'
 import { pendingBeside } from './told.ts'
 import type { Feed, Writers } from './tools.ts'
 
@@ -19,6 +21,7 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   service.sign(plan.others.isBehind ? await store.runs.renew(past.stamp.store, now) : past.stamp)
   if (plan.lostAt !== null && (past.isBehind || plan.lostAt !== past.lostAt))
     await store.runs.recordLost(feed.name, plan.lostAt)
+  if (plan.others.lacksRuns) await store.learnt.setNumber(feed.chatbot, saidBefore(feed.name), now - 1)
   if (plan.others.writers.size > 0) await store.learnt.setWriters(feed.chatbot, feed.name, plan.others.writers)
   // Noted twice: before the absences, and after them with the time. A listing whose absence is noted between may be such a record.
   const { agrees, lastKey } = delivery
@@ -44,7 +47,12 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   if (deletes && tells) await store.deliveries.record(feed.name, { lastKey })
   // An absence that was neither noted again nor ended is of a listing that is no longer ours.
   if (guarded.absenceProven) await store.history.pruneAbsences(feed.chatbot, feed.name, now)
-  if (delivery.mode === 'delta') await notePending(feed, tools, plan, now)
+  if (delivery.mode === 'delta') {
+    await notePending(feed, tools, plan, now)
+    // From here on nothing of these files is lost: if the run dies, an earlier one must not have the last word because a later one is
+    // taken away. A first delivery is told of again, with the files that it passes by.
+    if (delivery.besides !== null && delivery.passedBy === 0) await noteFiles(feed, store, delivery.besides)
+  }
   if (feed.deltas.size > 0) await notePassedOn(feed, tools, now)
   // A whole full delivery says anew all that is to be done. An older one does not, as something may have been said after it.
   const saysAll = delivery.summary.complete && !guarded.isOlder

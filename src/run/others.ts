@@ -9,6 +9,8 @@ import type { Writer } from '../store/store.ts'
 export interface Others {
   /** A later state of this very store wrote listings: it was put back from a backup. */
   readonly isBehind: boolean
+  /** The same, also if this store has another name since. */
+  readonly lacksRuns: boolean
   /** Stores that were not known before. */
   readonly found: readonly string[]
   /** Another store's mark has changed lately. Every create is looked up, in case another program made the listing. */
@@ -63,5 +65,6 @@ export function othersIn(
   }
   const rival = [...writers].find(([, { wroteAt }]) => wroteAt !== null && now < wroteAt + rivalFor)
   const isSuspect = [...writers.values()].some(({ roseAt }) => roseAt !== null && now < roseAt + rivalFor)
-  return { isBehind, found, isSuspect, rival: rival?.[0] ?? null, writers }
+  const lacksRuns = isBehind || found.some((store) => shown.get(store)! >= stamp.run)
+  return { isBehind, lacksRuns, found, isSuspect, rival: rival?.[0] ?? null, writers }
 }

@@ -11,14 +11,14 @@ import type { Mirror } from '../feed/api/mirror.ts'
 import type { Refreshed } from '../feed/api/source.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
 import { reasonsOf } from '../feed/transport/transport.ts'
-import type { Opened } from '../feed/transport/transport.ts'
+import type { OlderFile, Opened } from '../feed/transport/transport.ts'
 import type { NewDelivered } from '../workspace/workspace.ts'
 import { minuteIn } from '../core/zone.ts'
 import { hasPassed } from '../core/turn.ts'
 import type { Held } from '../store/store.ts'
 import type { Delivery } from './delivery.ts'
 import { endsLike, lastKeyOf } from './ending.ts'
-import { filesBeside, noOther, reasonsByFile } from './files.ts'
+import { filesBeside, noOther, readOf, reasonsByFile } from './files.ts'
 import type { Beside } from './files.ts'
 import { count, intakeOf, newRow } from './intake.ts'
 import type { Intake, Known, Source, Tools } from './intake.ts'
@@ -79,6 +79,7 @@ async function received(
     mode: 'full',
     source: null,
     own: null,
+    outdated: null,
     lacking: [],
     agrees: null,
     lastKey: past.last.lastKey,
@@ -117,11 +118,12 @@ async function read(
   tools: Tools,
   past: Known,
   newest: Opened,
-  { files, passedBy, readTo }: Beside,
+  beside: Beside,
   budget: ReadBudget,
   live: Refreshed | null = null,
 ): Promise<Delivery> {
   const { mapping } = feed
+  const { files, passedBy, readTo } = beside
   const { moment, last } = past
   const joins = await readJoins(feed.joins ?? [], tools.workspace, budget, feed.transport.maxRecordBytes)
   const intake = await intakeOf(feed, tools, past, budget, files.length > 1)
@@ -129,6 +131,7 @@ async function read(
   let [bytes, isFull] = [0, false]
   let written: Written | null = null
   const missing = reasonsByFile()
+  const whole = new Set<OlderFile | null>()
   let older: Delivery['older'] = null
   let [doubt, misdated]: (string | null)[] = [null, null]
   // The newest one is open, and only reading closes it.
@@ -151,7 +154,10 @@ async function read(
       }
       isFull ||= said === 'full'
       bytes += document.bytes
-      for (const reason of document.reasons) missing.add(name, reason)
+      // Others of its folder may have been read by earlier runs.
+      for (const reason of document.reasons)
+        missing.add(name ?? (readTo === null ? null : newest.besides!.name), reason)
+      if (document.reasons.length === 0 && budget.exceeded() === null) whole.add(file)
       doubt ??= document.doubt
       if (document.written?.trim() && when?.by !== 'document') misdated = document.written
       if (written === null || isAfter(when, written)) written = when
@@ -175,8 +181,10 @@ async function read(
   const own = intake.position()
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself.
-  const pending =
-    mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary, own, reasons.length === 0) : 0
+  const { pending, outdated } =
+    mode === 'delta' && older === null
+      ? await addPending(feed, tools, past, summary, own, reasons.length === 0)
+      : noPending
   const notes = [...(live?.notes ?? []), ...joins.notes, ...intake.notes()]
   if (pending > 0) {
     const said = many(pending, 'MLSNumber')
@@ -219,13 +227,17 @@ async function read(
     mode,
     source: live,
     own: pending > 0 ? own : null,
+    outdated,
     lacking: joins.known.flatMap(({ join, rowsOf }) => (rowsOf === null ? join.fields : [])),
     agrees,
     lastKey: feed.format.hasEndMark ? null : await lastKeyOf(tools, ending),
     endsLater: intake.endsLater(),
     written,
     older,
-    besides: files.length === 0 ? null : (newest.besides ?? null),
+    besides:
+      newest.besides === undefined
+        ? null
+        : readOf(beside, newest.besides, mode === 'delta' && reasons.length > 0 ? whole : null),
     passedBy: mode === 'delta' ? passedBy : 0,
     validators: newest.validators,
     notes,
@@ -303,16 +315,17 @@ type Joins = Awaited<ReturnType<typeof readJoins>>
 /**
  * Adds to a delta what is pending of earlier ones, as if it said that again. Left out are MLSNumbers of which it says something
  * itself, and what an older delta said and waits for a person. To a whole delta, deletes are added that a person approved after an
- * earlier full delivery. Gives of how many MLSNumbers something was added.
+ * earlier full delivery. What was said before the store was put back comes last. Gives of how many MLSNumbers something was added, and
+ * the last position before that.
  */
 async function addPending(
   feed: Source,
   tools: Tools,
-  moment: Moment,
+  { moment, saidBefore }: Known,
   summary: DeliverySummary,
   position: number,
   isWhole: boolean,
-): Promise<number> {
+): Promise<typeof noPending> {
   const { name, plan } = feed
   const { store, workspace } = tools
   const held = await store.holds.held(name, moment.now)
@@ -332,13 +345,19 @@ async function addPending(
   }
   const absent = new Set(isWhole ? await approvedBeside(feed, tools, held) : [])
   for await (const { untold } of pendingBeside(feed, tools)) {
-    add(untold.filter(({ key }) => !older.has(key)).map(({ delivered }) => delivered))
+    add(untold.filter(({ key, at }) => !older.has(key) && at > saidBefore).map(({ delivered }) => delivered))
     for (const { key } of untold) absent.delete(key)
   }
   const why = 'gone from the last full delivery, and approved'
   add(Array.from(absent, (mlsNumber) => [{ kind: 'removal', at: 'the last full delivery', mlsNumber, why }]))
-  return pending
+  const before = position
+  if (saidBefore > -Infinity)
+    for await (const { untold } of pendingBeside(feed, tools))
+      add(untold.filter(({ key, at }) => !older.has(key) && at <= saidBefore).map(({ delivered }) => delivered))
+  return { pending, outdated: position > before ? before : null }
 }
+
+const noPending = { pending: 0, outdated: null as number | null }
 
 /**
  * Drops what an older delta says of an MLSNumber of which something is pending that was said later. Gives of how many MLSNumbers

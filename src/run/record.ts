@@ -347,7 +347,9 @@ async function recordDelivery(
     await store.records.keep(name, [], isDue ? { ...progress, walkedAt: null } : progress)
   }
   if (!summary.complete) return
-  if (delivery.besides !== null) await noteFiles(feed, store, delivery.besides)
+  // Of other deltas `note` has done so.
+  const isNoted = delivery.mode === 'delta' && delivery.passedBy === 0
+  if (delivery.besides !== null && !isNoted) await noteFiles(feed, store, delivery.besides)
   const { now } = past.moment
   const noted: Partial<LastDelivery> = { mapping: mapping.version }
   if (applied === null || isGoneThrough(applied)) noted.completeAt = now

@@ -1,5 +1,5 @@
 /** The commands by their command lines, in this process: exit statuses and output streams. */
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -101,6 +101,17 @@ test('a held run → 3; status and approve; then 0', async () => {
   expect((await world.executed('sync')).status).toBe(0)
   expect(world.listings()).toHaveLength(7)
   expect((await world.executed('approve', 'north', '--yes')).stdout).toContain('holds nothing')
+})
+
+test('status tells that no daemon is there for the next run', async () => {
+  world.configure({ north: { schedule: '0 2 * * *' } })
+  await world.run()
+  const nextRun = async () => /next run: .*/.exec((await world.executed('status')).stdout)?.[0]
+  expect(await nextRun()).toBe('next run: Sun 22 Nov 02:00 (UTC), but no daemon is alive on this store')
+  const [note, now] = [`${world.folder}/store.db.alive`, world.clock.now() / 1000]
+  writeFileSync(note, '')
+  utimesSync(note, now, now)
+  expect(await nextRun()).toBe('next run: Sun 22 Nov 02:00 (UTC)')
 })
 
 test('approve shows what is held by rule, with each home, its price and since when; refuse and revoke; who and until when is in status', async () => {

@@ -1,12 +1,12 @@
 /** Killed at any instant, the next run carries on without a duplicate and without a lost listing. */
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import { openStore } from '../../src/store/sqlite.ts'
-import { home, homes, zillowFeed } from '../support/homes.ts'
+import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { pick, seeded, testSeed } from '../support/random.ts'
 import { command } from '../support/program.ts'
@@ -154,6 +154,36 @@ test(`deltas that are killed at random instants lose nothing that they said (TES
   for (const one of wanted.values())
     expect(world.listing(one.mlsNumber)).toMatchObject({ [one.rental ? 'RentPrice' : 'SalePrice']: one.price })
   expect(await world.run()).toMatchObject({ result: 'ok', delivery: { records: 0 }, changes: [] })
+})
+
+test('what the last file of a delta said counts, though its run is killed and the file is taken away then', async () => {
+  const [one, two, ...others] = homes(1, 10)
+  const [dear, dearest] = [dearer(one), dearer(dearer(one))]
+  world = await RunWorld.start({ feeds: { north: { source: './drop-*.xml', delivery: 'delta' } } })
+  world.clock.advance(Date.now() - world.clock.now() - 3_600_000)
+  const put = (name: string, said: Home[]): void => {
+    world.deliver(zillowFeed(said), name)
+    world.clock.advance(60_000)
+    utimesSync(join(world.folder, name), world.clock.now() / 1000, world.clock.now() / 1000)
+  }
+  put('drop-1.xml', [one, two, ...others])
+  await world.run()
+  put('drop-2.xml', [dear])
+  put('drop-3.xml', [dearest, { ...two, status: 'Withdrawn' }])
+  world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'hang' } })
+  const kill = async (child: ChildProcess): Promise<void> => {
+    await until(() => world.standIn.counts.Delete > 0)
+    child.kill('SIGKILL')
+  }
+  expect((await world.started(kill, 'sync')).status).toBeNull()
+  world.standIn.clearFaults()
+  rmSync(join(world.folder, 'drop-3.xml'))
+  for (let i = 0; i < 3; i++) {
+    world.clock.advance(3_600_000)
+    expect((await world.run()).result).toBe('ok')
+  }
+  expect(numbers().toSorted()).toEqual([one, ...others].map(({ mlsNumber }) => mlsNumber).toSorted())
+  expect(world.listing(one.mlsNumber)).toMatchObject({ [one.rental ? 'RentPrice' : 'SalePrice']: dearest.price })
 })
 
 test('a repair that is killed in the middle is gone on with by the next one, and no copy too many is gone', async () => {

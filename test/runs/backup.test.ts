@@ -1,8 +1,8 @@
 /** `backup FILE`: a whole copy of the store, which can be put back. */
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { homes, zillowFeed } from '../support/homes.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { dearer, home, homes, keys, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 
 let world: RunWorld
@@ -99,6 +99,71 @@ test.each(['approved', 'held'])('in a store that is moved each night what is %s 
   if (what === 'approved') await world.approve()
   else for (let night = 0; night < 3; night++) expect(await moved()).toMatchObject({ result: 'held' })
   expect(await moved()).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+})
+
+describe('what a delta said before the backup, and was still to be done then', () => {
+  const [one, two, ...others] = homes(1, 12)
+  const [sold, kept] = homes(13, 14)
+  const deliver = (...said: Parameters<typeof zillowFeed>): void => world.deliver(zillowFeed(...said))
+  const settled = async () => {
+    world.clock.advance(3_600_000)
+    return world.run()
+  }
+  const putBack = (): void => {
+    for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
+    copyFileSync(at('copy.db'), at('store.db'))
+  }
+  const priceOf = ({ mlsNumber, rental }: typeof one): unknown =>
+    world.listing(mlsNumber)?.[rental ? 'RentPrice' : 'SalePrice']
+
+  beforeEach(async () => {
+    world.configure({ north: { delivery: 'delta', volatile: { refresh: '365d' } } })
+    await world.run()
+    world.standIn.addFault({ operations: ['Create', 'Update'], fault: { kind: 'status', status: 503 } })
+    deliver([dearer(one), dearer(two), sold, kept])
+    await settled()
+    world.standIn.clearFaults()
+    await world.executed('backup', at('copy.db'))
+  })
+
+  test('waits for a person, or for a delta that names it, if runs came after it', async () => {
+    await settled()
+    deliver([dearer(dearer(one)), dearer(dearer(two)), { ...sold, status: 'Withdrawn' }, dearer(kept)])
+    await settled()
+    world.clock.advance(48 * 3_600_000)
+    putBack()
+    deliver([dearer(others[0])])
+    for (const command of ['diff', 'sync'] as const)
+      expect(await world.run(command)).toMatchObject({
+        result: 'held',
+        counts: { create: 0, update: 1, delete: 0, hold: 4 },
+        holds: [{ rule: 'older', sentence: expect.stringContaining('may be out of date') }],
+      })
+    for (let i = 0; i < 3; i++)
+      expect(await settled()).toMatchObject({ result: 'held', counts: { create: 0, update: 0 } })
+    expect([one, two, kept].map(priceOf)).toEqual(
+      [dearer(dearer(one)), dearer(dearer(two)), dearer(kept)].map(({ price }) => price),
+    )
+    expect(world.numbers()).toEqual(keys([...homes(1, 12), kept]))
+    deliver([one])
+    expect(await settled()).toMatchObject({ result: 'held', counts: { update: 1 } })
+    await world.approve()
+    deliver([home(15)])
+    expect(await settled()).toMatchObject({ result: 'ok', counts: { create: 2, update: 2 } })
+    expect([one, two].map(priceOf)).toEqual([one.price, dearer(two).price])
+    expect(await settled()).toMatchObject({ result: 'ok', changes: [] })
+  })
+
+  test('goes on if none did, as of a store that was moved', async () => {
+    world.clock.advance(3_600_000)
+    putBack()
+    deliver([dearer(others[0])])
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 3, hold: 2 }, holds: [] })
+    expect(await settled()).toMatchObject({ result: 'ok', counts: { create: 2 } })
+    expect([one, two, sold, kept].map(priceOf)).toEqual(
+      [dearer(one), dearer(two), sold, kept].map(({ price }) => price),
+    )
+  })
 })
 
 test('while a process has the store open and writes, the copy is whole', async () => {

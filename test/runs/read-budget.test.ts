@@ -104,6 +104,7 @@ async function received(
       moment,
       validators: null,
       last: noDelivery,
+      saidBefore: -Infinity,
     },
     dryMirror(feed, store),
     mode,

@@ -96,6 +96,25 @@ describe('of a delta', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [] })
   })
 
+  test('a file that is cut and then taken away gives no earlier one the last word', async () => {
+    const [one, two, three, four] = all
+    put('drop-02.xml', [dearer(one), two, dearer(three)])
+    put('drop-03.xml', zillowFeed([dearer(dearer(one)), gone(two), four]).slice(0, -20))
+    put('drop-04.xml', [dearer(four)])
+    const reasons = [expect.stringMatching(/^drop-03\.xml: /)]
+    for (let i = 0; i < 2; i++) expect(await world.run()).toMatchObject({ result: 'partial', delivery: { reasons } })
+    rmSync(`${world.folder}/drop-04.xml`)
+    expect(await world.run()).toMatchObject({ result: 'partial', delivery: { reasons } })
+    rmSync(`${world.folder}/drop-03.xml`)
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [] })
+    expect([one, three, four].map(priceOf)).toEqual(
+      [dearer(dearer(one)), dearer(three), dearer(four)].map(({ price }) => price),
+    )
+    expect(world.listing(two.mlsNumber)).toBeUndefined()
+    put('drop-05.xml', [two])
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+  })
+
   test('what earlier deliveries left to do comes beside all of them', async () => {
     put('drop-02.xml', all.slice(0, 4).map(dearer))
     world.standIn.addFault({ operations: ['Update'], fault: { kind: 'status', status: 503 } })
