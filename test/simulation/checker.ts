@@ -781,7 +781,7 @@ export class Checker implements Witness {
       }
       const old = otherSpelling(key)
       // It waits for its old number, which nothing but a person's repair can delete; where another feed has that, it says so itself.
-      const isToldOf = told.has(`twice-shown ${old}`) || (told.has(`other-number ${key}`) && this.#mayBeTwice.has(old))
+      const isToldOf = told.has(`twice-shown ${old}`) || told.has(`other-number ${key}`)
       if (rows.length === 0 && isToldOf && this.service.living(old).length > 1) continue
       if (rows.length !== 1) this.fail(`4: ${rows.length} rows for ${key}`)
       else {
