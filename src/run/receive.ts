@@ -65,8 +65,13 @@ async function received(
   }
   const opened = await feed.open(saved, budget.signal, tools.workspace.folder)
   if (opened !== 'not-modified') {
-    const beside = await filesBeside(feed, tools.store, past, opened.besides, mode)
-    return read(feed, tools, past, opened, beside, budget)
+    try {
+      const beside = await filesBeside(feed, tools.store, past, opened.besides, mode)
+      return await read(feed, tools, past, opened, beside, budget)
+    } catch (error) {
+      await close(opened).catch(() => undefined)
+      throw error
+    }
   }
   if (saved === null)
     throw new UserError(
@@ -91,6 +96,11 @@ async function received(
     validators: saved,
     notes: [],
   }
+}
+
+/** Closes what was opened: only reading does that. */
+async function close({ bytes }: Opened): Promise<void> {
+  for await (const _ of bytes) break
 }
 
 /**
@@ -134,11 +144,7 @@ async function read(
   const whole = new Set<OlderFile | null>()
   let older: Delivery['older'] = null
   let [doubt, misdated]: (string | null)[] = [null, null]
-  // The newest one is open, and only reading closes it.
-  const close = async (): Promise<void> => {
-    for await (const _ of newest.bytes) break
-  }
-  if (!files.includes(null)) await close()
+  if (!files.includes(null)) await close(newest)
   for (const file of files) {
     if (file !== null && budget.exceeded() !== null) continue
     const name = files.length === 1 ? null : (file ?? newest.besides!).name
@@ -165,10 +171,7 @@ async function read(
       const isAgain = readTo !== null && files.length > 1 && (file ?? newest.besides!).changedAt <= readTo
       if (!isAgain) older ??= olderThan(last.written, when, feed.source, moment)
     } catch (error) {
-      if (name === null || !(error instanceof FeedError)) {
-        if (file !== null) await close()
-        throw error
-      }
+      if (name === null || !(error instanceof FeedError)) throw error
       missing.add(name, error.message)
     }
   }
