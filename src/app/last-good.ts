@@ -5,8 +5,8 @@ import type { Report } from '../report/report.ts'
 import type { RunRecord, StoreReader } from '../store/store.ts'
 
 /**
- * The last good run: it did not fail, something of its delivery could be read and, for a full feed, the guard accepted the delivery as
- * complete. null: never.
+ * The last good run: it did not fail, it read the whole list of the service, something of its delivery could be read and, for a full
+ * feed, the guard accepted the delivery as complete. null: never.
  */
 export async function lastGood(
   { runs }: Pick<StoreReader, 'runs'>,
@@ -14,24 +14,26 @@ export async function lastGood(
 ): Promise<number | null> {
   const lastSuccess = await runs.lastSuccess(name)
   if (lastSuccess === null) return null
-  if (mapping.delivery === 'full') {
-    const accepted = await runs.lastAccepted(name, true)
-    return accepted === null ? null : Math.min(lastSuccess, accepted)
+  const accepted = mapping.delivery === 'full' ? await runs.lastAccepted(name, true) : lastSuccess
+  if (accepted === null) return null
+  const latest = (await runs.latest(name, lookedAt)).filter(({ result }) => result !== 'failed')
+  /** The last of these runs that was so; the first one, if none was. */
+  const last = (isSo: (run: Told) => boolean): number => {
+    const found = latest.find(isSo)
+    return found === latest[0] ? lastSuccess : (found ?? latest[latest.length - 1]).startedAt
   }
   // Whether a delta is complete cannot be known.
-  const last = await runs.last(name)
-  if (last === null || isReadable(last)) return lastSuccess
-  const latest = (await runs.latest(name, lookedAt)).filter(({ result }) => result !== 'failed')
-  const readable = latest.find(isReadable)
-  return readable === latest[0] ? lastSuccess : (readable ?? latest[latest.length - 1]).startedAt
+  const readable = mapping.delivery === 'full' ? lastSuccess : last(isReadable)
+  return Math.min(lastSuccess, accepted, readable, last(isListed))
 }
 
-/** So many runs of a delta are looked at. */
+/** So many runs are looked at. */
 const lookedAt = 30
 
 type Told = Pick<RunRecord, 'result' | 'figures'>
 
-const isReadable = (run: Told): boolean => run.result !== 'failed' && figuresOf(run).isUnreadable !== true
+const isListed = (run: Told): boolean => figuresOf(run).remote?.complete !== false
+const isReadable = (run: Told): boolean => figuresOf(run).isUnreadable !== true
 
 /** The figures of a run, as far as they tell of its delivery and of the list. Those of older versions lack some. */
 export function figuresOf(run: Pick<RunRecord, 'figures'> | undefined) {

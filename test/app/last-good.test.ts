@@ -40,3 +40,21 @@ test('an incomplete delivery and a run that failed with a complete one make no g
   const again = await world.run()
   expect(await goodAt()).toBe(again.startedAt)
 })
+
+test('nor is one good whose list of the service could not be read whole, as it takes nothing off', async () => {
+  world = await RunWorld.start()
+  world.deliver(zillowFeed(homes(1, 12)))
+  const { startedAt } = await world.run()
+  world.deliver(zillowFeed(homes(1, 11)))
+  world.standIn.changeProfile({ maxPageSize: 6 })
+  world.standIn.addFault({ operations: ['List'], page: 2, fault: { kind: 'status', status: 500 } })
+  for (let run = 0; run < 2; run++) {
+    world.clock.advance(3_600_000)
+    expect(await world.run()).toMatchObject({ result: 'partial', remote: { complete: false } })
+    expect(await goodAt()).toBe(startedAt)
+  }
+  world.standIn.clearFaults()
+  const again = await world.run()
+  expect(again).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+  expect(await goodAt()).toBe(again.startedAt)
+})
