@@ -719,6 +719,9 @@ export class Checker implements Witness {
       const isSentAgain = this.#wasIgnored.has(mlsNumber) || !this.#shownTruly.has(mlsNumber)
       if (kind === 'update' && cause === 'drifted' && this.#swarm.drift !== 'overwrite' && !isSentAgain)
         this.fail(`drift: update of ${mlsNumber} against drift: ${this.#swarm.drift}`)
+      // How it is shown could not be noted, so what a person makes of it looks the same.
+      if (kind === 'update' && outcome?.result === 'done' && /disk is full/.test(report.error ?? ''))
+        this.#ignored.add(mlsNumber)
       if (kind === 'delete' && cause === 'absent' && !report.remote.complete)
         this.fail(`delete of ${mlsNumber} by its absence under an incomplete list`)
       if (kind === 'delete' && report.command === 'backfill') this.fail(`delete of ${mlsNumber} by a backfill`)
