@@ -152,8 +152,10 @@ async function read(
       const opened = file === null ? newest : await file.open()
       const document = await readDocument(feed, tools, moment, opened, joins, budget, intake, name, file !== null)
       const { when } = document
+      const stopped = file === null ? null : budget.goOn()
+      const reasons = stopped === null ? document.reasons : [...document.reasons, stopped]
       const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
-      const isWholeFull = said === 'full' && document.reasons.length === 0
+      const isWholeFull = said === 'full' && reasons.length === 0
       if (isWholeFull && name !== null && intake.dropEarlier()) {
         missing.clear()
         doubt = null
@@ -161,9 +163,8 @@ async function read(
       isFull ||= said === 'full'
       bytes += document.bytes
       // Others of its folder may have been read by earlier runs.
-      for (const reason of document.reasons)
-        missing.add(name ?? (readTo === null ? null : newest.besides!.name), reason)
-      if (document.reasons.length === 0 && budget.exceeded() === null) whole.add(file)
+      for (const reason of reasons) missing.add(name ?? (readTo === null ? null : newest.besides!.name), reason)
+      if (reasons.length === 0 && budget.exceeded() === null) whole.add(file)
       doubt ??= document.doubt
       if (document.written?.trim() && when?.by !== 'document') misdated = document.written
       if (written === null || isAfter(when, written)) written = when

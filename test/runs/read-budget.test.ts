@@ -115,6 +115,20 @@ async function received(
 
 const table = (count: number) => resoTable(...Array.from({ length: count }, (_, index) => resoRow(`M-${1000 + index}`)))
 
+/** A file of a delivery that lies beside the newest one. */
+function fileOf(name: string, text: string, release?: () => Promise<void>) {
+  const open = async () => ({
+    name,
+    bytes: Readable.from([Buffer.from(text)]),
+    charset: null,
+    contentEncoding: null,
+    validators: {},
+    end: () => ({ proven: true, reasons: [] }),
+    release,
+  })
+  return { name, changedAt: now, open }
+}
+
 test('once the time is over, no other file of the delivery is opened', async () => {
   const opened: string[] = []
   const besides = (signal: AbortSignal): Besides => ({
@@ -140,20 +154,9 @@ test('once the time is over, no other file of the delivery is opened', async () 
 
 test('what lies in the scratch folder for a file goes once it is read', async () => {
   const released: string[] = []
-  const fileOf = (name: string) => ({
-    name,
-    changedAt: now,
-    open: async () => ({
-      name,
-      bytes: Readable.from([Buffer.from(table(2))]),
-      charset: null,
-      contentEncoding: null,
-      validators: {},
-      end: () => ({ proven: true, reasons: [] }),
-      release: async () => void released.push(`${name} after ${parts.workspace.isDelivered('M-1001')}`),
-    }),
-  })
-  const besides = () => ({ name: 'b', changedAt: now, older: ['a', 'b'].map(fileOf) })
+  const release = async (name: string) => void released.push(`${name} after ${parts.workspace.isDelivered('M-1001')}`)
+  const older = ['a', 'b'].map((name) => fileOf(name, table(2), () => release(name)))
+  const besides = () => ({ name: 'c', changedAt: now, older })
   const { summary } = await received(Readable.from([table(3)]), {}, formats['csv'], besides, 'backfill')
   expect(summary).toMatchObject({ listings: 3, complete: true })
   expect(released).toEqual(['a after true', 'b after true'])
@@ -201,6 +204,23 @@ describe('a record that would be read for ever', () => {
       expect(summary).toMatchObject({ complete: false, records: 40, listings: 40 })
       const limit = `${stall / 1000} s to read (limits.read.stall)`
       expect(summary.reasons).toEqual([`row 42 took longer than ${limit}; it and the rest were not read`])
+    })
+  })
+
+  test('ends its file, and the files after it are read', async () => {
+    const isIn = { rows: 0 }
+    const format = slowCsv((record) => {
+      if (isIn.rows++ === 1) spend(Infinity)
+    })
+    const older = ['a', 'b'].map((name) => fileOf(name, resoTable(resoRow(`${name}-1`), resoRow(`${name}-2`))))
+    const besides = () => ({ name: 'c', changedAt: now, older })
+    await withPatience(300, async (stall) => {
+      await anew()
+      isIn.rows = 0
+      const stream = Readable.from([Buffer.from(table(3))])
+      const { summary, keys } = await received(stream, { stall: `${stall}ms` }, format, besides, 'backfill')
+      expect(keys.toSorted()).toEqual(['M-1000', 'M-1001', 'M-1002', 'a-1', 'b-1', 'b-2'])
+      expect(summary.reasons).toEqual([expect.stringMatching(/^a: row 3 took longer than .* \(limits\.read\.stall\)/)])
     })
   })
 

@@ -31,6 +31,12 @@ export function readBudget({ stall, total }: { stall: number; total: number }, s
     signal: AbortSignal.any([stop, whole.signal]),
     /** Why the reading was cut off; null: it was not. */
     exceeded: (): string | null => exceeded ?? (whole.signal.aborted ? late : null),
+    /** Why one record ended the reading of its file, so that another file can be read; null: none did. */
+    goOn(): string | null {
+      const why = exceeded
+      exceeded = null
+      return why
+    },
     /** Ends the budget. Without this, all that the reading used would stay in memory until `total` is over. */
     end: whole.end,
     /** Gives the event loop back from time to time. Throws the reason of the run's signal. */
