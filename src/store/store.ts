@@ -28,8 +28,8 @@ export interface StoreReader {
   readonly learnt: LearntReader
   readonly changes: ChangesReader
   /**
-   * Whether the store is a copy of another one, was put back from a backup, or lost its last writes. If it is open for writing, a
-   * `Lease` finds it out, and it stays so for its chatbot until it is released. All later leases find what it noted.
+   * Whether the store is a copy of another one, was put back from a backup, or lost its last writes. If it is open for writing, the
+   * first `Lease` notes it, and it stays so for its chatbot until that is released. All later leases find what it noted.
    */
   isBehind(chatbot: string): Promise<boolean>
   close(): Promise<void>

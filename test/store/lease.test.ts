@@ -25,6 +25,7 @@ test('that a store is a copy is not forgotten if the lease that finds it out can
   const beside = new Database(copied)
   beside.exec("CREATE TRIGGER full BEFORE INSERT ON lease BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
   await expect(copy.lease('SN-1', now)).rejects.toThrow('the disk is full')
+  expect(await copy.isBehind('SN-2')).toBe(true)
   beside.exec('DROP TRIGGER full')
   beside.close()
   const [first, other] = [await copy.lease('SN-1', now), await copy.lease('SN-2', now)]
