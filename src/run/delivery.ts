@@ -18,8 +18,8 @@ export interface Delivery {
   lacking: readonly FieldName[]
   /** The last position of its own records: those behind it are what earlier deltas said; null: there are none of these. */
   own: number | null
-  /** The last position before what was said before the store was put back from a backup; null: there is none of that. */
-  outdated: number | null
+  /** MLSNumbers of which it has only what was said before the store was put back from a backup. */
+  outdated: ReadonlySet<string>
   /** If its end can't be proven: whether it ends like the one before; null: it can. */
   agrees: boolean | null
   /** The MLSNumber of its last record; '': it holds none; null: its format has an end mark. */

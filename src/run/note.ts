@@ -5,7 +5,6 @@ import type { SnapshotRow } from '../plan/inputs.ts'
 import { tellsAbsence } from '../plan/proof.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Plan } from './plan.ts'
-import { saidBefore } from './put-back.ts'
 import type { Prepared } from './run.ts'
 import { noteFiles } from './files.ts'
 import { pendingBeside } from './told.ts'
@@ -21,7 +20,14 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   service.sign(plan.others.isBehind ? await store.runs.renew(past.stamp.store, now) : past.stamp)
   if (plan.lostAt !== null && (past.isBehind || plan.lostAt !== past.lostAt))
     await store.runs.recordLost(feed.name, plan.lostAt)
-  if (plan.others.lacksRuns) await store.learnt.setNumber(feed.chatbot, saidBefore(feed.name), now - 1)
+  // Before the other stores, by which the next run would not find it again. What is not noted anew is pruned below.
+  if (plan.others.lacksRuns)
+    for await (const page of store.deliveries.pending(feed.name))
+      await store.deliveries.notePending(
+        feed.name,
+        page.map((one) => ({ ...one, at: 0 })),
+        now - 1,
+      )
   if (plan.others.writers.size > 0) await store.learnt.setWriters(feed.chatbot, feed.name, plan.others.writers)
   // Noted twice: before the absences, and after them with the time. A listing whose absence is noted between may be such a record.
   const { agrees, lastKey } = delivery

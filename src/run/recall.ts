@@ -5,7 +5,6 @@ import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Stamp } from '../core/mark.ts'
 import type { LastDelivery, SavedValidators, StoreReader, Writer } from '../store/store.ts'
 import type { HeldPart } from '../plan/guard/hold.ts'
-import { saidBefore } from './put-back.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** What the store knows of a feed as a run of it begins. */
@@ -35,8 +34,6 @@ export interface Past {
   waiting: number
   /** By part, of how many listings it holds one that goes by itself. */
   clocks: ReadonlyMap<HeldPart, number>
-  /** What deltas said up to then was said before the store was put back from a backup, in milliseconds; -Infinity: it never was. */
-  saidBefore: number
   /** The last delivery was held as older than the one before. */
   isOlder: boolean
   /** The same, as unrecognisable. */
@@ -103,7 +100,6 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     waiting: await holds.waiting(name, now),
     clocks: await holds.clocks(name, now),
     isNewMapping: known.mapping !== null && known.mapping !== mapping.version,
-    saidBefore: (await learnt.number(chatbot, saidBefore(name))) ?? -Infinity,
     isOlder: await holds.isHeldBy(name, 'older', now),
     isUnrecognisable: await holds.isHeldBy(name, 'unrecognisable', now),
     forms: new Set(await learnt.forms(name)),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dearer, home, homes, keys, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
+import { startFeedServer } from './feed-server.ts'
 
 let world: RunWorld
 const at = (name: string): string => join(world.folder, name)
@@ -164,6 +165,33 @@ describe('what a delta said before the backup, and was still to be done then', (
       [dearer(one), dearer(two), sold, kept].map(({ price }) => price),
     )
   })
+})
+
+test('what a delta says after that, though it was written before, waits for nobody', async () => {
+  const server = await startFeedServer()
+  const [one, two] = homes(1, 12)
+  const served = async (said: ReturnType<typeof homes>) => {
+    const written = new Date(world.clock.now() - 300_000).toUTCString()
+    server.give(zillowFeed(said), (response, content) =>
+      response.writeHead(200, { 'content-length': content.length, 'last-modified': written }).end(content),
+    )
+    const report = await world.run()
+    world.clock.advance(3_600_000)
+    return report
+  }
+  try {
+    world.configure({ north: { source: server.url, delivery: 'delta', volatile: { refresh: '365d' } } })
+    await served(homes(1, 12))
+    await world.executed('backup', at('copy.db'))
+    await served([dearer(one)])
+    world.clock.advance(48 * 3_600_000)
+    for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
+    copyFileSync(at('copy.db'), at('store.db'))
+    expect(await served([dearer(dearer(one)), home(13)])).toMatchObject({ counts: { create: 0, update: 1, hold: 1 } })
+    expect(await served([dearer(two)])).toMatchObject({ result: 'ok', counts: { create: 1, update: 1 }, holds: [] })
+  } finally {
+    await server.close()
+  }
 })
 
 test('while a process has the store open and writes, the copy is whole', async () => {
