@@ -5,6 +5,7 @@ import type { SnapshotRow } from '../plan/inputs.ts'
 import { tellsAbsence } from '../plan/proof.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Plan } from './plan.ts'
+import { lastRunOf } from './recall.ts'
 import type { Prepared } from './run.ts'
 import { noteFiles } from './files.ts'
 import { pendingBeside } from './told.ts'
@@ -20,7 +21,7 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   service.sign(plan.others.isBehind ? await store.runs.renew(past.stamp.store, now) : past.stamp)
   if (plan.lostAt !== null && (past.isBehind || plan.lostAt !== past.lostAt))
     await store.runs.recordLost(feed.name, plan.lostAt)
-  // Before the other stores, by which the next run would not find it again. What is not noted anew is pruned below.
+  // Before what would keep the next run from finding it again. What is not noted anew is pruned below.
   if (plan.others.lacksRuns)
     for await (const page of store.deliveries.pending(feed.name))
       await store.deliveries.notePending(
@@ -28,6 +29,7 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
         page.map((one) => ({ ...one, at: 0 })),
         now - 1,
       )
+  await store.learnt.setNumber(feed.chatbot, lastRunOf(feed.name), past.stamp.run)
   if (plan.others.writers.size > 0) await store.learnt.setWriters(feed.chatbot, feed.name, plan.others.writers)
   // Noted twice: before the absences, and after them with the time. A listing whose absence is noted between may be such a record.
   const { agrees, lastKey } = delivery

@@ -17,6 +17,8 @@ export interface Past {
   isFirstLoad: boolean
   /** This store and the run; other stores that wrote listings of this feed. */
   stamp: Stamp
+  /** The run before, by the count of the marks; null: an earlier version made it, or none was made. */
+  runBefore: number | null
   writers: ReadonlyMap<string, Writer>
   /** The store is a copy, was put back from a backup, or lost its last writes. */
   isBehind: boolean
@@ -47,6 +49,9 @@ export interface Past {
   /** Most keys of one Delete: the profile's number, or less where a larger batch was refused. */
   deleteBatch: number
 }
+
+/** Under this name the store has the feed's last run, as its marks have it. */
+export const lastRunOf = (feed: string): string => `run of ${feed}`
 
 /** All that "not modified" rests on, as one value: what the feed is, its rows, and when the store was lost last. */
 export async function basisOf(
@@ -90,6 +95,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     last,
     isFirstLoad: await isFirstLoad(feed, store, last.loaded),
     stamp: await runs.stamp(),
+    runBefore: await learnt.number(chatbot, lastRunOf(name)),
     writers: await learnt.writers(chatbot, name),
     isBehind,
     lostAt,

@@ -155,6 +155,24 @@ describe('what a delta said before the backup, and was still to be done then', (
     expect(await settled()).toMatchObject({ result: 'ok', changes: [] })
   })
 
+  test('waits, too, if another feed of the store ran oftener since it was put back', async () => {
+    const feeds = { north: { delivery: 'delta', volatile: { refresh: '365d' } }, south: { source: './south.xml' } }
+    world.configure(feeds)
+    world.deliver(zillowFeed(homes(101, 112)), 'south.xml')
+    await world.run('sync', 'south')
+    await world.executed('backup', at('copy2.db'))
+    await settled()
+    deliver([dearer(dearer(one)), { ...sold, status: 'Withdrawn' }])
+    await settled()
+    world.clock.advance(48 * 3_600_000)
+    for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
+    copyFileSync(at('copy2.db'), at('store.db'))
+    for (let i = 0; i < 5; i++) await world.run('sync', 'south')
+    deliver([dearer(others[0])])
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 0, update: 1, hold: 2 } })
+    expect(priceOf(one)).toBe(dearer(dearer(one)).price)
+  })
+
   test('goes on if none did, as of a store that was moved', async () => {
     world.clock.advance(3_600_000)
     putBack()
