@@ -4,6 +4,7 @@ import { many } from '../core/text.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import type { Besides, OlderFile } from '../feed/transport/transport.ts'
 import type { LastDelivery, Store, StoreReader } from '../store/store.ts'
+import type { Delivery } from './delivery.ts'
 import type { Feed, Mode } from './tools.ts'
 
 /** Which files are read. */
@@ -95,6 +96,13 @@ export function readOf(
   // Just before it, or the newest file of before it would be read again once it is taken away.
   return files.some(isRead) ? { name, changedAt: changedAt - 1, older: besides.older } : null
 }
+
+/**
+ * Whether they count as read once what they say is noted as pending. What an older delta says does not, as only its holds, which are
+ * noted at the end of the run, keep that from being carried out. A first delivery is told of again, with the files that it passes by.
+ */
+export const areNotedEarly = ({ mode, passedBy }: Pick<Delivery, 'mode' | 'passedBy'>, isOlder: boolean): boolean =>
+  mode === 'delta' && passedBy === 0 && !isOlder
 
 /** Notes that these files were read whole. */
 export async function noteFiles(feed: OfFeed, { learnt }: Store, besides: Besides): Promise<void> {

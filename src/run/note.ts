@@ -7,7 +7,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import type { Plan } from './plan.ts'
 import { lastRunOf } from './recall.ts'
 import type { Prepared } from './run.ts'
-import { noteFiles } from './files.ts'
+import { areNotedEarly, noteFiles } from './files.ts'
 import { pendingBeside } from './told.ts'
 import type { Feed, Writers } from './tools.ts'
 
@@ -55,12 +55,11 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   if (deletes && tells) await store.deliveries.record(feed.name, { lastKey })
   // An absence that was neither noted again nor ended is of a listing that is no longer ours.
   if (guarded.absenceProven) await store.history.pruneAbsences(feed.chatbot, feed.name, now)
-  if (delivery.mode === 'delta') {
-    await notePending(feed, tools, plan, now)
-    // From here on nothing of these files is lost: if the run dies, an earlier one must not have the last word because a later one is
-    // taken away. A first delivery is told of again, with the files that it passes by.
-    if (delivery.besides !== null && delivery.passedBy === 0) await noteFiles(feed, store, delivery.besides)
-  }
+  if (delivery.mode === 'delta') await notePending(feed, tools, plan, now)
+  // From here on nothing of these files is lost: if the run dies, an earlier one must not have the last word because a later one is
+  // taken away.
+  if (delivery.besides !== null && areNotedEarly(delivery, guarded.isOlder))
+    await noteFiles(feed, store, delivery.besides)
   if (feed.deltas.size > 0) await notePassedOn(feed, tools, now)
   // A whole full delivery says anew all that is to be done. An older one does not, as something may have been said after it.
   const saysAll = delivery.summary.complete && !guarded.isOlder

@@ -1,6 +1,8 @@
 /** A folder into which a delta comes in several files between two runs, such as one a listing: none of them is passed by. */
 import { rmSync, utimesSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openApp } from '../../src/app/open.ts'
+import { UserError } from '../../src/core/errors.ts'
 import { dearer, home, homes, keys, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { resoRow, resoTable } from '../support/delivery.ts'
@@ -338,6 +340,20 @@ describe('REAXML, a file for each listing', () => {
     put('drop-8.xml', whole('5', 9))
     put('drop-9.xml', whole('7', 9))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2 } })
+  })
+
+  test('a file that was written before the last delivery is held, too, if the run that read it dies and a newer one comes', async () => {
+    put('drop-1.xml', whole('1', 8))
+    await world.run()
+    put('drop-2.xml', stub('1', 'current', '<price>610000</price>', 3))
+    const app = openApp(world.context, { logLevel: 'error' })
+    // It dies before it has recorded what it holds.
+    app.store().runs.record = () => Promise.reject(new UserError('the disk is full'))
+    expect(await world.run('sync', 'north', app)).toMatchObject({ unrecorded: expect.anything() })
+    await app.close()
+    put('drop-3.xml', whole('2', 9))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0 }, holds: [{ rule: 'older' }] })
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 650000 })
   })
 
   test('of files that came in another order than they were written, the one that was written last counts', async () => {
