@@ -404,6 +404,21 @@ describe('REAXML, a file for each listing', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 3 } })
   })
 
+  test('so is what came before a file that is cut, and once', async () => {
+    configure({})
+    put('drop-1.xml', whole('1').replace('</features>', '<garages>1</garages></features>'))
+    expect(await world.run()).toMatchObject({ result: 'ok' })
+    for (const id of ['2', '3']) put(`drop-${id}.xml`, whole(id))
+    put('drop-4.xml', stub('1', 'withdrawn').replace('</propertyList>', ''))
+    for (let i = 0; i < 2; i++) expect(await world.run()).toMatchObject({ result: 'partial', counts: { create: 0 } })
+    configure()
+    expect(await world.run()).toMatchObject({ result: 'partial', counts: { create: 2 } })
+    rmSync(`${world.folder}/drop-4.xml`)
+    put('drop-5.xml', whole('5'))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+    expect(world.numbers()).toEqual(['AG1-2', 'AG1-3', 'AG1-5'])
+  })
+
   test('a record that tells only what changed goes over the whole one that came in a file before it', async () => {
     put('drop-1.xml', whole('1'))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
