@@ -304,8 +304,8 @@ async function mayBeGone(
   { walkedKeys = 0 }: SourceProgress,
   now: number,
 ): Promise<boolean> {
-  const twice = [...workspace.changes('hold')].filter(({ change }) => change.cause === 'twice-delivered')
-  const keys = twice.map(({ change }) => change.mlsNumber)
+  const keys: string[] = []
+  for (const { change } of workspace.changes('hold')) if (change.cause === 'twice-delivered') keys.push(change.mlsNumber)
   if (keys.length > 0 && (await store.holds.held(name, now, { keys })).some(({ since }) => since === now)) return true
   if (counts.create === 0 || counts.create > mostNew || walkedKeys > mostWalked) return false
   const created = Array.from(workspace.changes('create'), ({ change }) => change)
