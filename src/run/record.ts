@@ -305,7 +305,8 @@ async function mayBeGone(
   now: number,
 ): Promise<boolean> {
   const keys: string[] = []
-  for (const { change } of workspace.changes('hold')) if (change.cause === 'twice-delivered') keys.push(change.mlsNumber)
+  for (const { change } of workspace.changes('hold'))
+    if (change.cause === 'twice-delivered') keys.push(change.mlsNumber)
   if (keys.length > 0 && (await store.holds.held(name, now, { keys })).some(({ since }) => since === now)) return true
   if (counts.create === 0 || counts.create > mostNew || walkedKeys > mostWalked) return false
   const created = Array.from(workspace.changes('create'), ({ change }) => change)
