@@ -3,8 +3,8 @@ import { fingerprint } from '../core/hash.ts'
 import { many } from '../core/text.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import type { Besides, OlderFile } from '../feed/transport/transport.ts'
+import type { DeliveryMode } from '../plan/proof.ts'
 import type { LastDelivery, Store, StoreReader } from '../store/store.ts'
-import type { Delivery } from './delivery.ts'
 import type { Feed, Mode } from './tools.ts'
 
 /** Which files are read. */
@@ -104,8 +104,10 @@ export function readOf(
  * Whether they count as read once what they say is noted as pending. What an older delta says does not, as only its holds, which are
  * noted at the end of the run, keep that from being carried out. A first delivery is told of again, with the files that it passes by.
  */
-export const areNotedEarly = ({ mode, passedBy }: Pick<Delivery, 'mode' | 'passedBy'>, isOlder: boolean): boolean =>
-  mode === 'delta' && passedBy === 0 && !isOlder
+export const areNotedEarly = (
+  { mode, passedBy }: { mode: DeliveryMode; passedBy: number },
+  isOlder: boolean,
+): boolean => mode === 'delta' && passedBy === 0 && !isOlder
 
 /** Notes that these files were read whole. */
 export async function noteFiles(feed: OfFeed, { learnt }: Store, read: Read): Promise<void> {
