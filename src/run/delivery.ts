@@ -1,8 +1,9 @@
 import type { DeliverySummary, FieldName } from '../core/listing.ts'
 import type { Refreshed } from '../feed/api/source.ts'
 import type { Written } from '../feed/format/format.ts'
-import type { Besides, Validators } from '../feed/transport/transport.ts'
+import type { Validators } from '../feed/transport/transport.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
+import type { Read } from './files.ts'
 import type { olderThan } from './written.ts'
 
 /** What one delivery says, in figures; its listings and rejects are in the workspace. */
@@ -18,8 +19,8 @@ export interface Delivery {
   lacking: readonly FieldName[]
   /** The last position of its own records: those behind it are what earlier deltas said; null: there are none of these. */
   own: number | null
-  /** The last position before what was said before the store was put back from a backup; null: there is none of that. */
-  outdated: number | null
+  /** MLSNumbers of which it has only what was said before the store was put back from a backup. */
+  outdated: ReadonlySet<string>
   /** If its end can't be proven: whether it ends like the one before; null: it can. */
   agrees: boolean | null
   /** The MLSNumber of its last record; '': it holds none; null: its format has an end mark. */
@@ -30,8 +31,8 @@ export interface Delivery {
   written: Written | null
   /** If it was written before the last one: when each was, as people read it; null: nothing says that it is older. */
   older: ReturnType<typeof olderThan>
-  /** Its files, if a pattern chose them; of an incomplete delta, those before the first one that was not read whole. */
-  besides: Besides | null
+  /** Its files, if a pattern chose them, and up to which time they were read whole. */
+  besides: Read | null
   /** Deltas beside the first one, which are not read. */
   passedBy: number
   /** What the source can be asked with next time, whether it has changed. */

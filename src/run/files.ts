@@ -3,6 +3,7 @@ import { fingerprint } from '../core/hash.ts'
 import { many } from '../core/text.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import type { Besides, OlderFile } from '../feed/transport/transport.ts'
+import type { DeliveryMode } from '../plan/proof.ts'
 import type { LastDelivery, Store, StoreReader } from '../store/store.ts'
 import type { Feed, Mode } from './tools.ts'
 
@@ -79,6 +80,9 @@ export async function filesBeside(
   return isAhead ? noOther : { ...noOther, files: [...older.filter((file) => file.changedAt > completeAt), null] }
 }
 
+/** The files of a folder, and up to which time they need not be read again. */
+export type Read = Besides & { readonly readTo: number }
+
 /**
  * The files that need not be read again; null: none. `whole`: of an incomplete delta, those that were read whole. Before the first
  * one that was not, nothing is missing. If that one is taken away, what it said last must not give way to what they said before.
@@ -87,21 +91,30 @@ export function readOf(
   { files, readTo }: Beside,
   besides: Besides,
   whole: ReadonlySet<OlderFile | null> | null,
-): Besides | null {
-  if (whole === null) return files.length === 0 ? null : besides
-  const { name, changedAt } = files.find((file) => !whole.has(file)) ?? besides
-  const isRead = (file: OlderFile | null): boolean =>
-    file !== null && file.changedAt < changedAt && file.changedAt > (readTo ?? -Infinity)
+): Read | null {
+  if (whole === null) return files.length === 0 ? null : { ...besides, readTo: besides.changedAt }
+  const { changedAt } = files.find((file) => !whole.has(file)) ?? besides
+  const isNew = changedAt > (readTo ?? -Infinity)
+  const isRead = (file: OlderFile | null): boolean => file !== null && file.changedAt < changedAt
   // Just before it, or the newest file of before it would be read again once it is taken away.
-  return files.some(isRead) ? { name, changedAt: changedAt - 1, older: besides.older } : null
+  return isNew && files.some(isRead) ? { ...besides, readTo: changedAt - 1 } : null
 }
 
+/**
+ * Whether they count as read once what they say is noted as pending. What an older delta says does not, as only its holds, which are
+ * noted at the end of the run, keep that from being carried out. A first delivery is told of again, with the files that it passes by.
+ */
+export const areNotedEarly = (
+  { mode, passedBy }: { mode: DeliveryMode; passedBy: number },
+  isOlder: boolean,
+): boolean => mode === 'delta' && passedBy === 0 && !isOlder
+
 /** Notes that these files were read whole. */
-export async function noteFiles(feed: OfFeed, { learnt }: Store, besides: Besides): Promise<void> {
-  const { changedAt } = besides
-  const { digest, count } = lastDayOf(feed, besides, changedAt)
+export async function noteFiles(feed: OfFeed, { learnt }: Store, read: Read): Promise<void> {
+  const { digest, count } = lastDayOf(feed, read, read.readTo)
   const names = namesOf(feed)
-  for (const [at, value] of [changedAt, digest, count].entries()) await learnt.setNumber(feed.chatbot, names[at], value)
+  for (const [at, value] of [read.readTo, digest, count].entries())
+    await learnt.setNumber(feed.chatbot, names[at], value)
 }
 
 /** Names of files in one sentence, and sentences in one report: a server that is down may spoil a thousand files. */

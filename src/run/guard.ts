@@ -73,7 +73,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isFirstLoad = past.isFirstLoad && !isAfterLoss
   const seen = seenIn(feed, past, plan, isFirstLoad)
   const byRules = limits.isOff ? [] : tripsOf(seen, limits)
-  const earlier = limits.isOff ? null : outdated(delivery, others.lacksRuns, plan.policy, workspace)
+  const earlier = limits.isOff ? null : outdated(delivery, others.lacksRuns, plan.policy)
   const found = earlier === null ? byRules : [...byRules, earlier]
   const policy = { ...plan.policy, healed: found.length === 0 ? healedOf(workspace, past, plan) : new Set<HeldPart>() }
   const { holding, refused, kept, letGo } = holdBack(workspace, found, policy)

@@ -28,7 +28,7 @@ export type Source = Pick<
 >
 export type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'> & { runtime: Pick<Runtime, 'clock'> }
 /** What earlier runs leave to the reading. */
-export type Known = Pick<Past, 'moment' | 'validators' | 'last' | 'saidBefore'>
+export type Known = Pick<Past, 'moment' | 'validators' | 'last'>
 
 const noneOf: ReadonlySet<Delivered> = new Set()
 

@@ -5,9 +5,9 @@ import type { SnapshotRow } from '../plan/inputs.ts'
 import { tellsAbsence } from '../plan/proof.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Plan } from './plan.ts'
-import { saidBefore } from './put-back.ts'
+import { lastRunOf } from './recall.ts'
 import type { Prepared } from './run.ts'
-import { noteFiles } from './files.ts'
+import { areNotedEarly, noteFiles } from './files.ts'
 import { pendingBeside } from './told.ts'
 import type { Feed, Writers } from './tools.ts'
 
@@ -21,7 +21,15 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   service.sign(plan.others.isBehind ? await store.runs.renew(past.stamp.store, now) : past.stamp)
   if (plan.lostAt !== null && (past.isBehind || plan.lostAt !== past.lostAt))
     await store.runs.recordLost(feed.name, plan.lostAt)
-  if (plan.others.lacksRuns) await store.learnt.setNumber(feed.chatbot, saidBefore(feed.name), now - 1)
+  // Before what would keep the next run from finding it again. What is not noted anew is pruned below.
+  if (plan.others.lacksRuns)
+    for await (const page of store.deliveries.pending(feed.name))
+      await store.deliveries.notePending(
+        feed.name,
+        page.map((one) => ({ ...one, at: 0 })),
+        now - 1,
+      )
+  await store.learnt.setNumber(feed.chatbot, lastRunOf(feed.name), past.stamp.run)
   if (plan.others.writers.size > 0) await store.learnt.setWriters(feed.chatbot, feed.name, plan.others.writers)
   // Noted twice: before the absences, and after them with the time. A listing whose absence is noted between may be such a record.
   const { agrees, lastKey } = delivery
@@ -47,12 +55,11 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   if (deletes && tells) await store.deliveries.record(feed.name, { lastKey })
   // An absence that was neither noted again nor ended is of a listing that is no longer ours.
   if (guarded.absenceProven) await store.history.pruneAbsences(feed.chatbot, feed.name, now)
-  if (delivery.mode === 'delta') {
-    await notePending(feed, tools, plan, now)
-    // From here on nothing of these files is lost: if the run dies, an earlier one must not have the last word because a later one is
-    // taken away. A first delivery is told of again, with the files that it passes by.
-    if (delivery.besides !== null && delivery.passedBy === 0) await noteFiles(feed, store, delivery.besides)
-  }
+  if (delivery.mode === 'delta') await notePending(feed, tools, plan, now)
+  // From here on nothing of these files is lost: if the run dies, an earlier one must not have the last word because a later one is
+  // taken away.
+  if (delivery.besides !== null && areNotedEarly(delivery, guarded.isOlder))
+    await noteFiles(feed, store, delivery.besides)
   if (feed.deltas.size > 0) await notePassedOn(feed, tools, now)
   // A whole full delivery says anew all that is to be done. An older one does not, as something may have been said after it.
   const saysAll = delivery.summary.complete && !guarded.isOlder

@@ -9,7 +9,7 @@ import type { Writer } from '../store/store.ts'
 export interface Others {
   /** A later state of this very store wrote listings: it was put back from a backup. */
   readonly isBehind: boolean
-  /** The same, also if this store has another name since. */
+  /** Listings bear marks of runs of this feed that the store does not know of, though it may have another name since. */
   readonly lacksRuns: boolean
   /** Stores that were not known before. */
   readonly found: readonly string[]
@@ -27,6 +27,8 @@ const rivalFor = 86_400_000
 interface Known {
   /** This store, and its run under way. */
   stamp: Stamp
+  /** The run of the feed before, by the same count; null: not known. */
+  runBefore: number | null
   /** Other stores, as they were remembered. */
   writers: ReadonlyMap<string, Writer>
 }
@@ -35,7 +37,7 @@ interface Known {
 export function othersIn(
   shown: ReadonlyMap<string, number>,
   startedAt: number,
-  { stamp, writers: known }: Known,
+  { stamp, runBefore, writers: known }: Known,
   now: number,
   settle: number,
 ): Others {
@@ -65,6 +67,6 @@ export function othersIn(
   }
   const rival = [...writers].find(([, { wroteAt }]) => wroteAt !== null && now < wroteAt + rivalFor)
   const isSuspect = [...writers.values()].some(({ roseAt }) => roseAt !== null && now < roseAt + rivalFor)
-  const lacksRuns = isBehind || found.some((store) => shown.get(store)! >= stamp.run)
+  const lacksRuns = [stamp.store, ...found].some((store) => (shown.get(store) ?? -1) > (runBefore ?? stamp.run - 1))
   return { isBehind, lacksRuns, found, isSuspect, rival: rival?.[0] ?? null, writers }
 }

@@ -4,21 +4,16 @@
  */
 import type { Trip } from '../plan/guard/rules.ts'
 import type { Policy } from '../plan/guard/scales.ts'
-import type { Workspace } from '../workspace/workspace.ts'
 import type { Delivery } from './delivery.ts'
-
-/** Under this name the store has the time up to which it was said, in milliseconds. */
-export const saidBefore = (feed: string): string => `said to ${feed} before the store was put back`
 
 /** The accident that holds it; null: there is none of it. `isFirst`: no run before this one has found the store put back. */
 export function outdated(
   { own, outdated }: Pick<Delivery, 'own' | 'outdated'>,
   isFirst: boolean,
   { saysItself }: Policy,
-  workspace: Workspace,
 ): Trip | null {
-  const isOutdated = (key: string): boolean => (isFirst ? !saysItself(key) : workspace.isDelivered(key, outdated!))
-  if (isFirst ? own === null : outdated === null) return null
+  const isOutdated = (key: string): boolean => (isFirst ? !saysItself(key) : outdated.has(key))
+  if (isFirst ? own === null : outdated.size === 0) return null
   return {
     name: 'older',
     setting: null,

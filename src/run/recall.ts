@@ -5,7 +5,6 @@ import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Stamp } from '../core/mark.ts'
 import type { LastDelivery, SavedValidators, StoreReader, Writer } from '../store/store.ts'
 import type { HeldPart } from '../plan/guard/hold.ts'
-import { saidBefore } from './put-back.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** What the store knows of a feed as a run of it begins. */
@@ -18,6 +17,8 @@ export interface Past {
   isFirstLoad: boolean
   /** This store and the run; other stores that wrote listings of this feed. */
   stamp: Stamp
+  /** The run before, by the count of the marks; null: an earlier version made it, or none was made. */
+  runBefore: number | null
   writers: ReadonlyMap<string, Writer>
   /** The store is a copy, was put back from a backup, or lost its last writes. */
   isBehind: boolean
@@ -35,8 +36,6 @@ export interface Past {
   waiting: number
   /** By part, of how many listings it holds one that goes by itself. */
   clocks: ReadonlyMap<HeldPart, number>
-  /** What deltas said up to then was said before the store was put back from a backup, in milliseconds; -Infinity: it never was. */
-  saidBefore: number
   /** The last delivery was held as older than the one before. */
   isOlder: boolean
   /** The same, as unrecognisable. */
@@ -50,6 +49,9 @@ export interface Past {
   /** Most keys of one Delete: the profile's number, or less where a larger batch was refused. */
   deleteBatch: number
 }
+
+/** Under this name the store has the feed's last run, as its marks have it. */
+export const lastRunOf = (feed: string): string => `run of ${feed}`
 
 /** All that "not modified" rests on, as one value: what the feed is, its rows, and when the store was lost last. */
 export async function basisOf(
@@ -93,6 +95,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     last,
     isFirstLoad: await isFirstLoad(feed, store, last.loaded),
     stamp: await runs.stamp(),
+    runBefore: await learnt.number(chatbot, lastRunOf(name)),
     writers: await learnt.writers(chatbot, name),
     isBehind,
     lostAt,
@@ -103,7 +106,6 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     waiting: await holds.waiting(name, now),
     clocks: await holds.clocks(name, now),
     isNewMapping: known.mapping !== null && known.mapping !== mapping.version,
-    saidBefore: (await learnt.number(chatbot, saidBefore(name))) ?? -Infinity,
     isOlder: await holds.isHeldBy(name, 'older', now),
     isUnrecognisable: await holds.isHeldBy(name, 'unrecognisable', now),
     forms: new Set(await learnt.forms(name)),

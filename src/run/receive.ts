@@ -84,7 +84,7 @@ async function received(
     mode: 'full',
     source: null,
     own: null,
-    outdated: null,
+    outdated: noPending.outdated,
     lacking: [],
     agrees: null,
     lastKey: past.last.lastKey,
@@ -319,13 +319,12 @@ type Joins = Awaited<ReturnType<typeof readJoins>>
 /**
  * Adds to a delta what is pending of earlier ones, as if it said that again. Left out are MLSNumbers of which it says something
  * itself, and what an older delta said and waits for a person. To a whole delta, deletes are added that a person approved after an
- * earlier full delivery. What was said before the store was put back comes last. Gives of how many MLSNumbers something was added, and
- * the last position before that.
+ * earlier full delivery. Gives of how many MLSNumbers something was added, and those of which it was said before the store was put back.
  */
 async function addPending(
   feed: Source,
   tools: Tools,
-  { moment, saidBefore }: Known,
+  { moment }: Known,
   summary: DeliverySummary,
   position: number,
   isWhole: boolean,
@@ -335,6 +334,7 @@ async function addPending(
   const held = await store.holds.held(name, moment.now)
   const older = new Set(held.filter(waitsAsOlder).map(({ mlsNumber }) => mlsNumber))
   let pending = 0
+  const outdated = new Set<string>()
   const add = (said: Iterable<readonly Delivered[]>): void => {
     const rows: NewDelivered[] = []
     for (const delivered of said) {
@@ -349,19 +349,17 @@ async function addPending(
   }
   const absent = new Set(isWhole ? await approvedBeside(feed, tools, held) : [])
   for await (const { untold } of pendingBeside(feed, tools)) {
-    add(untold.filter(({ key, at }) => !older.has(key) && at > saidBefore).map(({ delivered }) => delivered))
+    const said = untold.filter(({ key }) => !older.has(key))
+    add(said.map(({ delivered }) => delivered))
+    for (const { key, at } of said) if (at === 0) outdated.add(key)
     for (const { key } of untold) absent.delete(key)
   }
   const why = 'gone from the last full delivery, and approved'
   add(Array.from(absent, (mlsNumber) => [{ kind: 'removal', at: 'the last full delivery', mlsNumber, why }]))
-  const before = position
-  if (saidBefore > -Infinity)
-    for await (const { untold } of pendingBeside(feed, tools))
-      add(untold.filter(({ key, at }) => !older.has(key) && at <= saidBefore).map(({ delivered }) => delivered))
-  return { pending, outdated: position > before ? before : null }
+  return { pending, outdated }
 }
 
-const noPending = { pending: 0, outdated: null as number | null }
+const noPending = { pending: 0, outdated: new Set<string>() as ReadonlySet<string> }
 
 /**
  * Drops what an older delta says of an MLSNumber of which something is pending that was said later. Gives of how many MLSNumbers

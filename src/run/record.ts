@@ -15,7 +15,7 @@ import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
 import { createsWait, holdsWait } from './hold-sentences.ts'
 import { keepList } from './look.ts'
-import { noteFiles } from './files.ts'
+import { areNotedEarly, noteFiles } from './files.ts'
 import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
@@ -304,8 +304,9 @@ async function mayBeGone(
   { walkedKeys = 0 }: SourceProgress,
   now: number,
 ): Promise<boolean> {
-  const twice = [...workspace.changes('hold')].filter(({ change }) => change.cause === 'twice-delivered')
-  const keys = twice.map(({ change }) => change.mlsNumber)
+  const keys: string[] = []
+  for (const { change } of workspace.changes('hold'))
+    if (change.cause === 'twice-delivered') keys.push(change.mlsNumber)
   if (keys.length > 0 && (await store.holds.held(name, now, { keys })).some(({ since }) => since === now)) return true
   if (counts.create === 0 || counts.create > mostNew || walkedKeys > mostWalked) return false
   const created = Array.from(workspace.changes('create'), ({ change }) => change)
@@ -347,9 +348,8 @@ async function recordDelivery(
     await store.records.keep(name, [], isDue ? { ...progress, walkedAt: null } : progress)
   }
   if (!summary.complete) return
-  // Of other deltas `note` has done so.
-  const isNoted = delivery.mode === 'delta' && delivery.passedBy === 0
-  if (delivery.besides !== null && !isNoted) await noteFiles(feed, store, delivery.besides)
+  if (delivery.besides !== null && !areNotedEarly(delivery, guarded.isOlder))
+    await noteFiles(feed, store, delivery.besides)
   const { now } = past.moment
   const noted: Partial<LastDelivery> = { mapping: mapping.version }
   if (applied === null || isGoneThrough(applied)) noted.completeAt = now

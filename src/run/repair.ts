@@ -13,6 +13,7 @@ import { allowed as allowedToLeave } from '../plan/guard/rules.ts'
 import { deletesOf, findDuplicates, strangerAmong } from './copies.ts'
 import type { Duplicate, Way } from './copies.ts'
 import type { Answer } from '../service/service.ts'
+import { lastRunOf } from './recall.ts'
 import type { Feed, Writers } from './tools.ts'
 
 /** What became of one delete or create, and why no more. `left`: no call was made. */
@@ -67,7 +68,9 @@ export async function repair(
   const stop = (): void => writers.abandon('stopped by a signal')
   signal.addEventListener('abort', stop, { once: true })
   try {
-    writers.service.sign(await store.runs.stamp())
+    const stamp = await store.runs.stamp()
+    writers.service.sign(stamp)
+    await store.learnt.setNumber(chatbot, lastRunOf(name), stamp.run)
     const { found, ours } = await findDuplicates(feed, writers)
     repaired.duplicates = found.map((duplicate) => ({ ...duplicate, outcomes: [] }))
     const deleted = await store.ledger.counted(chatbot, name, 'delete', startedAt)

@@ -116,7 +116,8 @@ export function createHolds(connection: Connection): Holds {
       WHERE @isBelieved OR NOT (${survivesDisbelief}) OR ${isSame}`)
   // A run that is not whole only adds holds, as it says nothing about what was held before. Why else a listing waits it does say.
   const holdAlso = database.prepare(
-    `INSERT ${newHold} ON CONFLICT (feed, key, part) DO UPDATE SET current = 1, why = iif(${isNote}, @why, why)`,
+    `INSERT ${newHold} ON CONFLICT (feed, key, part) DO UPDATE SET current = 1,
+      why = iif(part = '', @why, why), ends = iif(part = '', @ends, ends)`,
   )
   const keep = database.prepare('UPDATE hold SET current = 1 WHERE feed = ? AND key = ? AND part = ?')
   const keepSurvivors = database.prepare(`UPDATE hold SET current = 1 WHERE feed = ? AND ${survivesDisbelief}`)

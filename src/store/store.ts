@@ -432,7 +432,7 @@ export interface Pending {
   key: string
   /** Its records as they were mapped when they came, without rejects. */
   delivered: readonly Delivered[]
-  /** When it was said, in milliseconds: when its delivery was written or, if that is not known, came. */
+  /** When it was said, in milliseconds: when its delivery was written or, if that is not known, came. 0: before the store was put back. */
   at: number
 }
 

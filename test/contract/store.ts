@@ -1122,6 +1122,16 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         ])
       })
 
+      it('are what a run that is not whole says where another feed has the listing, or no longer', async () => {
+        await hold([{ ...lacking('A'), isElsewhere: true }, lacking('B')])
+        await hold([lacking('A'), { ...lacking('B'), isElsewhere: true }], now + hour, { isWhole: false })
+        expect(await heldNow()).toEqual([['A', null, now, null]])
+        expect([await memoryOf('A'), await memoryOf('B')]).toEqual([
+          { ...nothing, key: 'A', heldSince: now },
+          { ...nothing, key: 'B', heldSince: now, wasElsewhere: true },
+        ])
+      })
+
       it('stay as they are where they were let go and are not yet carried out', async () => {
         await hold([newHeld('A', 'delete', {}, 'the first reason'), newHeld('B', 'delete')])
         await holds.decide('north', 'approved', 'Ada', now, null)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dearer, home, homes, keys, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
+import { startFeedServer } from './feed-server.ts'
 
 let world: RunWorld
 const at = (name: string): string => join(world.folder, name)
@@ -154,6 +155,24 @@ describe('what a delta said before the backup, and was still to be done then', (
     expect(await settled()).toMatchObject({ result: 'ok', changes: [] })
   })
 
+  test('waits, too, if another feed of the store ran oftener since it was put back', async () => {
+    const feeds = { north: { delivery: 'delta', volatile: { refresh: '365d' } }, south: { source: './south.xml' } }
+    world.configure(feeds)
+    world.deliver(zillowFeed(homes(101, 112)), 'south.xml')
+    await world.run('sync', 'south')
+    await world.executed('backup', at('copy2.db'))
+    await settled()
+    deliver([dearer(dearer(one)), { ...sold, status: 'Withdrawn' }])
+    await settled()
+    world.clock.advance(48 * 3_600_000)
+    for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
+    copyFileSync(at('copy2.db'), at('store.db'))
+    for (let i = 0; i < 5; i++) await world.run('sync', 'south')
+    deliver([dearer(others[0])])
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 0, update: 1, hold: 2 } })
+    expect(priceOf(one)).toBe(dearer(dearer(one)).price)
+  })
+
   test('goes on if none did, as of a store that was moved', async () => {
     world.clock.advance(3_600_000)
     putBack()
@@ -164,6 +183,33 @@ describe('what a delta said before the backup, and was still to be done then', (
       [dearer(one), dearer(two), sold, kept].map(({ price }) => price),
     )
   })
+})
+
+test('what a delta says after that, though it was written before, waits for nobody', async () => {
+  const server = await startFeedServer()
+  const [one, two] = homes(1, 12)
+  const served = async (said: ReturnType<typeof homes>) => {
+    const written = new Date(world.clock.now() - 300_000).toUTCString()
+    server.give(zillowFeed(said), (response, content) =>
+      response.writeHead(200, { 'content-length': content.length, 'last-modified': written }).end(content),
+    )
+    const report = await world.run()
+    world.clock.advance(3_600_000)
+    return report
+  }
+  try {
+    world.configure({ north: { source: server.url, delivery: 'delta', volatile: { refresh: '365d' } } })
+    await served(homes(1, 12))
+    await world.executed('backup', at('copy.db'))
+    await served([dearer(one)])
+    world.clock.advance(48 * 3_600_000)
+    for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
+    copyFileSync(at('copy.db'), at('store.db'))
+    expect(await served([dearer(dearer(one)), home(13)])).toMatchObject({ counts: { create: 0, update: 1, hold: 1 } })
+    expect(await served([dearer(two)])).toMatchObject({ result: 'ok', counts: { create: 1, update: 1 }, holds: [] })
+  } finally {
+    await server.close()
+  }
 })
 
 test('while a process has the store open and writes, the copy is whole', async () => {

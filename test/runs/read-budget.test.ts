@@ -104,7 +104,6 @@ async function received(
       moment,
       validators: null,
       last: noDelivery,
-      saidBefore: -Infinity,
     },
     dryMirror(feed, store),
     mode,

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openApp } from '../../src/app/open.ts'
 import type { Repaired, RepairPlan } from '../../src/run/repair.ts'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
-import { homes, zillowFeed } from '../support/homes.ts'
+import { dearer, homes, zillowFeed } from '../support/homes.ts'
 import { startFeedServer } from './feed-server.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import { until } from '../support/until.ts'
@@ -682,3 +682,23 @@ test.each(['list-id', 'unknown'])(
     expect(allowed).toEqual([5, 5, 5, 4])
   },
 )
+
+test('what a repair created is of this store: nothing that a delta left to do waits as if a backup had been put back', async () => {
+  const delta = { north: { ...north, delivery: 'delta' } }
+  world.configure(delta)
+  await loaded()
+  await createAgain(a, { SalePrice: 1, RentPrice: 1 })
+  await createAgain(a)
+  world.standIn.addFault({ operations: ['Update'], fault: { kind: 'status', status: 503 } })
+  world.deliver(zillowFeed([dearer(all[1])]))
+  await world.run()
+  world.standIn.clearFaults()
+  world.clock.advance(settle)
+  // As of a feed whose files say themselves whether they are deltas: of others a repair creates nothing.
+  world.configure({ north })
+  expect(await repaired()).toMatchObject({ error: null, duplicates: [{ way: { by: 'anew', creates: true } }] })
+  world.configure(delta)
+  world.clock.advance(settle)
+  world.deliver(zillowFeed([dearer(all[2])]))
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 2 }, holds: [] })
+})

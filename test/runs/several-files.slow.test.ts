@@ -1,6 +1,8 @@
 /** A folder into which a delta comes in several files between two runs, such as one a listing: none of them is passed by. */
 import { rmSync, utimesSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openApp } from '../../src/app/open.ts'
+import { UserError } from '../../src/core/errors.ts'
 import { dearer, home, homes, keys, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { resoRow, resoTable } from '../support/delivery.ts'
@@ -340,6 +342,20 @@ describe('REAXML, a file for each listing', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2 } })
   })
 
+  test('a file that was written before the last delivery is held, too, if the run that read it dies and a newer one comes', async () => {
+    put('drop-1.xml', whole('1', 8))
+    await world.run()
+    put('drop-2.xml', stub('1', 'current', '<price>610000</price>', 3))
+    const app = openApp(world.context, { logLevel: 'error' })
+    // It dies before it has recorded what it holds.
+    app.store().runs.record = () => Promise.reject(new UserError('the disk is full'))
+    expect(await world.run('sync', 'north', app)).toMatchObject({ unrecorded: expect.anything() })
+    await app.close()
+    put('drop-3.xml', whole('2', 9))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0 }, holds: [{ rule: 'older' }] })
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 650000 })
+  })
+
   test('of files that came in another order than they were written, the one that was written last counts', async () => {
     put('drop-1.xml', whole('1', 1))
     await world.run()
@@ -386,6 +402,21 @@ describe('REAXML, a file for each listing', () => {
     expect(await world.run()).toMatchObject({ counts: { create: 0, reject: 3 } })
     configure()
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 3 } })
+  })
+
+  test('so is what came before a file that is cut, and once', async () => {
+    configure({})
+    put('drop-1.xml', whole('1').replace('</features>', '<garages>1</garages></features>'))
+    expect(await world.run()).toMatchObject({ result: 'ok' })
+    for (const id of ['2', '3']) put(`drop-${id}.xml`, whole(id))
+    put('drop-4.xml', stub('1', 'withdrawn').replace('</propertyList>', ''))
+    for (let i = 0; i < 2; i++) expect(await world.run()).toMatchObject({ result: 'partial', counts: { create: 0 } })
+    configure()
+    expect(await world.run()).toMatchObject({ result: 'partial', counts: { create: 2 } })
+    rmSync(`${world.folder}/drop-4.xml`)
+    put('drop-5.xml', whole('5'))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+    expect(world.numbers()).toEqual(['AG1-2', 'AG1-3', 'AG1-5'])
   })
 
   test('a record that tells only what changed goes over the whole one that came in a file before it', async () => {

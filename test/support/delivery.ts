@@ -76,7 +76,7 @@ export async function delivered(bytes: Buffer | string, options: DeliveryOptions
     }
     const moment = { now: Date.parse('2026-11-21T12:00:00Z'), today: '2026-11-21', timezone: 'UTC' }
     const tools = { store, workspace, signal, runtime: { clock: systemClock }, progress: () => undefined }
-    const past = { moment, validators: null, last: noDelivery, saidBefore: -Infinity }
+    const past = { moment, validators: null, last: noDelivery }
     const { summary, notes } = await receive(feed, tools, past, dryMirror(feed, store))
     const rows = [...workspace.delivered()]
     const listings = rows.filter(({ kind }) => kind === 'listing').map((row) => [row.key, row.listing().listing])

@@ -178,11 +178,11 @@ export async function refresh(
   }
 
   /**
-   * Whether a server may still show what was before this timestamp. An older one beside a kept one of the future, or of long ago, was
+   * Whether a server may still show at a time what was before this timestamp. An older one beside a kept one of the future, or of long ago, was
    * put right or set back.
    */
-  function isLately(stamp: string): boolean {
-    const ago = clock.now() - Date.parse(stamp)
+  function isLately(stamp: string, at = clock.now()): boolean {
+    const ago = at - Date.parse(stamp)
     return ago >= 0 && ago < late
   }
 
@@ -205,7 +205,10 @@ export async function refresh(
       }
     const stale = [...walk.keys].filter(([key, stamp]) => {
       const own = held.get(key)
-      return own === undefined || stamp === '' || compareStamps(stamp, own) !== 0
+      if (own === undefined || stamp === '') return true
+      const later = compareStamps(stamp, own)
+      // A walk may not show the latest changes yet. Reading from before them could be reading all.
+      return later > 0 || (later < 0 && !isLately(own, startedAt))
     })
     try {
       await fetchStale(stale)

@@ -167,7 +167,8 @@ export function createHolds(door: Door): Holds {
               clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, ${firstClock}) ELSE excluded.clock END,
               decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content
               WHERE ${isBelieved} OR NOT ${survivesDisbelief} OR ${isSame}`
-              : `DO UPDATE SET current = true, why = CASE WHEN hold.part = '' THEN excluded.why ELSE hold.why END`
+              : `DO UPDATE SET current = true, why = CASE WHEN hold.part = '' THEN excluded.why ELSE hold.why END,
+              ends = CASE WHEN hold.part = '' THEN excluded.ends ELSE hold.ends END`
           const [refused, others] = [true, false].map((is) =>
             rows.filter((row) => !row.isLetGo && row.isRefused === is),
           )

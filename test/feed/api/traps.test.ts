@@ -319,6 +319,21 @@ test('MLS Grid: six days without a reading make a walk due', async () => {
   expect((await bench.run()).result?.walk).not.toBeNull()
 })
 
+test('a walk that does not show the latest changes yet has nothing read again for them', async () => {
+  const bench = filled(new Bench('mlsgrid'), 60, false)
+  bench.top = 5
+  await bench.run()
+  await bench.run()
+  bench.time.pass(86_400_000)
+  const before = String(bench.world.records.get('ACT100')!['ModificationTimestamp'])
+  bench.world.put('ACT100', { ListPrice: 7 })
+  const now = String(bench.world.records.get('ACT100')!['ModificationTimestamp'])
+  answering(bench, (body, url) => (url.search.includes('select') ? body.replaceAll(now, before) : body))
+  expect((await bench.run({ isWaiting: true })).result?.walk).not.toBeNull()
+  expect(bench.world.asked.at(-1)).toContain('select')
+  expect((await bench.kept()).get('ACT100')).toMatchObject({ ListPrice: 7 })
+})
+
 test('MLS Grid: that walk stays due until one proves what is gone', async () => {
   let isWrong = false
   const fault = ({ url }: { url: string }): ResoFault | null =>
