@@ -82,6 +82,16 @@ describe('grace', () => {
     expect((await world.run()).counts).toMatchObject({ delete: 1, hold: 0 })
   })
 
+  test.each([1, 2])('of hours, after %i runs, is told by what is left of it', async (runs) => {
+    await load({ limits: { grace: { runs, hours: 48 } } })
+    world.deliver(zillowFeed(rest))
+    if (runs > 1) await world.run()
+    for (let i = 0; i < 3; i++)
+      expect(held(await world.run())[0]).toMatch(
+        /^absent from the feed, deleted after Mon 23 Nov 12:0\d at the earliest \(limits.grace\)$/,
+      )
+  })
+
   test('goes on while the guard holds the delete', async () => {
     await load({ limits: { grace: { runs: 2 } } })
     world.deliver(zillowFeed(all.slice(5)))
