@@ -101,8 +101,7 @@ function undoneTimes({ mine, history: { leftAt, deletes = 0 }, settings }: Case)
 /** What a listing waits for in its grace, in words; null: the grace is over, or a person has decided about the delete. */
 function inGrace({ history: { absence, holds }, settings: { limits, now, timezone } }: Case): string | null {
   if (holds.some(({ part, decision }) => part === 'delete' && decision !== null)) return null
-  const { runs, hours } = limits.grace
-  const time = hours * 3_600_000
+  const [runs, time] = [limits.grace.runs, limits.grace.hours * 3_600_000]
   const { runs: before, since } = absence ?? { runs: 0, since: now }
   const more = before + 1 < runs ? ` for run ${before + 1} of ${runs}` : ''
   const until = now - since < time ? `, deleted after ${minuteIn(timezone, since + time)} at the earliest` : ''

@@ -152,6 +152,19 @@ describe('drift', () => {
     expect(world.listing(first.mlsNumber)!['Description']).not.toBe('Mine')
   })
 
+  test.each(['keep', 'report'])('%s: the turn of fields that move by themselves undoes no edit', async (drift) => {
+    await load({ drift, volatile: { refresh: '7d' } })
+    edit()
+    for (let days = 1; days <= 9; days++) {
+      world.clock.advance(24 * hour)
+      await world.run()
+      expect(world.listing(first.mlsNumber)!['Description']).toBe('Mine')
+    }
+    world.configure({ north: { volatile: { refresh: '7d' } } })
+    await world.run()
+    expect(world.listing(first.mlsNumber)!['Description']).not.toBe('Mine')
+  })
+
   test('another one than keep since: what was left as it is is seen again', async () => {
     await load({ drift: 'keep' })
     edit()
