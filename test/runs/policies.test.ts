@@ -1,4 +1,5 @@
 /** What a feed may be told about absence, edits on the service and whose a listing is: grace, drift, mirror, order. */
+import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { home, homes, zillowFeed } from '../support/homes.ts'
@@ -126,6 +127,15 @@ describe('grace', () => {
       await server.close()
     }
   })
+})
+
+test('image URLs that change in every delivery make no update, with the fields that docs/faults.md names', async () => {
+  const faults = readFileSync(new URL('../../docs/faults.md', import.meta.url), 'utf8')
+  const fields = /image URLs .* needs `volatile\.fields: \[(.*?)\]`/.exec(faults)![1].split(', ')
+  await load({ volatile: { fields, refresh: '365d' } })
+  world.clock.advance(24 * hour)
+  world.deliver(zillowFeed(all).replaceAll('.jpg', '.jpg?token=2'))
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 0, unchanged: 12 } })
 })
 
 describe('drift', () => {
