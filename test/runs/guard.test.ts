@@ -422,6 +422,20 @@ describe('facts', () => {
     expect(notes(await night(larger))).toContain(`(${built} → ${built - 20} in ${mlsNumber}, …)`)
   })
 
+  test('the example is never one that breaks nothing, where another change of the same kind does', async () => {
+    await loaded(sales, { volatile: { fields: ['DaysOnMarket', 'Images'], refresh: '365d' } })
+    const [{ mlsNumber, latitude }] = sales
+    const moved = (one: Home): Home => ({
+      ...one,
+      street: `${one.street}.`,
+      latitude: 44,
+      longitude: one.longitude + 1e-4,
+    })
+    expect(notes(await night(changed(5, moved, sales)))).toContain(`(${latitude.toFixed(3)} → 44 in ${mlsNumber}, …)`)
+    const bare = (one: Home): Home => ({ ...one, photos: 0, description: `${one.description} Ask us.` })
+    expect(notes(await night(changed(5, bare, sales)))).toContain(`would disappear (${mlsNumber}, …)`)
+  })
+
   test('a kind that is held is held in all of the delivery, also where it is believable', async () => {
     await loaded(sales)
     const feed = [...changed(5, times(100), sales).slice(0, 18), dearer(sales[18]), reworded(sales[19])]
