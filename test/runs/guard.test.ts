@@ -1109,6 +1109,17 @@ test('a feed that comes back from another chatbot makes no first load: what it h
   expect(await night(sixGone.map(dearer))).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
 })
 
+test('what a person refused is forgotten where the feed filled another chatbot meanwhile, and is held anew', async () => {
+  await loaded()
+  await night(sixGone)
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  expect(notes(await night(sixGone))).toContain('They were refused')
+  world.configure({ north: { volatile, chatbot: 'SN-2' } })
+  await night(sixGone)
+  world.configure({ north: { volatile } })
+  heldDeletes(await night(sixGone), 6, 'They go by themselves on Sat 28 Nov 12:00')
+})
+
 describe('a delivery that is not whole', () => {
   const whole = zillowFeed(all)
   const cut =
