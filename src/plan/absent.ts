@@ -101,11 +101,11 @@ function undoneTimes({ mine, history: { leftAt, deletes = 0 }, settings }: Case)
 /** What a listing waits for in its grace, in words; null: the grace is over, or a person has decided about the delete. */
 function inGrace({ history: { absence, holds }, settings: { limits, now, timezone } }: Case): string | null {
   if (holds.some(({ part, decision }) => part === 'delete' && decision !== null)) return null
-  const [runs, time] = [limits.grace.runs, limits.grace.hours * 3_600_000]
+  const [runs, ms] = [limits.grace.runs, limits.grace.hours * 3_600_000]
   const { runs: before, since } = absence ?? { runs: 0, since: now }
   const more = before + 1 < runs ? ` for run ${before + 1} of ${runs}` : ''
-  const until = now - since < time ? `, deleted after ${minuteIn(timezone, since + time)} at the earliest` : ''
-  return more + until || null
+  const rest = ms > 0 && now - since < ms ? `, deleted after ${minuteIn(timezone, since + ms)} at the earliest` : ''
+  return more + rest || null
 }
 
 /** Whether an earlier call may still create, delete or overwrite the listing. */
