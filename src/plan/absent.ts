@@ -71,7 +71,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   const waiting = stated === null ? inGrace(one) : null
   return waiting === null
     ? deleted
-    : hold(deleted, 'grace', `absent from the feed ${waiting} (limits.grace)`, { isYoung })
+    : hold(deleted, 'grace', `absent from the feed${waiting} (limits.grace)`, { isYoung })
 }
 
 function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: boolean): Gone {
@@ -98,15 +98,14 @@ function undoneTimes({ mine, history: { leftAt, deletes = 0 }, settings }: Case)
   return isLeft && settings.remoteStartedAt >= leftAt + settings.settle ? deletes : null
 }
 
-/** How far a listing is in its grace, in words; null: the grace is over, or a person has decided about the delete. */
+/** What a listing waits for in its grace, in words; null: the grace is over, or a person has decided about the delete. */
 function inGrace({ history: { absence, holds }, settings: { limits, now, timezone } }: Case): string | null {
   if (holds.some(({ part, decision }) => part === 'delete' && decision !== null)) return null
-  const { runs, hours } = limits.grace
-  const time = hours * 3_600_000
+  const [runs, ms] = [limits.grace.runs, limits.grace.hours * 3_600_000]
   const { runs: before, since } = absence ?? { runs: 0, since: now }
-  if (before + 1 >= runs && (time === 0 || now - since >= time)) return null
-  const until = `deleted after ${minuteIn(timezone, since + time)} at the earliest`
-  return [...(runs > 1 ? [`for run ${before + 1} of ${runs}`] : []), ...(time > 0 ? [until] : [])].join(', ')
+  const more = before + 1 < runs ? ` for run ${before + 1} of ${runs}` : ''
+  const rest = ms > 0 && now - since < ms ? `, deleted after ${minuteIn(timezone, since + ms)} at the earliest` : ''
+  return more + rest || null
 }
 
 /** Whether an earlier call may still create, delete or overwrite the listing. */

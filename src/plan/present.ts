@@ -128,10 +128,11 @@ function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
     const why = `${Object.keys(given).join(', ')} was given on the service, where a placeholder was sent: it stays`
     return adopt(one, item, 'as-wanted', why)
   }
-  // An edit that stays is no baseline, so that it is seen again under another `drift`.
-  if (fields.length > 0 && !isUnseen(mine)) notes.push({ op: 'kept', key })
+  // An edit that stays is no baseline, so that it is seen again under another `drift`. A refresh would undo it.
+  const isKept = fields.length > 0 && !isUnseen(mine)
+  if (isKept) notes.push({ op: 'kept', key })
   else if (isNew || mine.ignored || mine.undone > 0) notes.push({ op: 'baseline', key, hash: item.hash })
-  return refreshed(one, mine, item)
+  return isKept ? null : refreshed(one, mine, item)
 }
 
 /** Whether no run has seen it as it was sent last: none has looked, or one still saw what was there before. */

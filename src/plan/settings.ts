@@ -96,7 +96,7 @@ export const planSettings = z.strictObject({
       fields: z
         .array(volatileField)
         .prefault(['DaysOnMarket'])
-        .meta({ description: 'These change by themselves. If nothing else changed, no update is sent' })
+        .meta({ description: 'If only these change, no update is sent. Your own list has to name DaysOnMarket, too' })
         .transform((fields): ReadonlySet<FieldName> => new Set(fields)),
       refresh: duration(
         'After this time they are sent even if nothing else changed; the listings are spread over it by MLSNumber',

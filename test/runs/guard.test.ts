@@ -422,6 +422,20 @@ describe('facts', () => {
     expect(notes(await night(larger))).toContain(`(${built} → ${built - 20} in ${mlsNumber}, …)`)
   })
 
+  test('the example is never one that breaks nothing, where another change of the same kind does', async () => {
+    await loaded(sales, { volatile: { fields: ['DaysOnMarket', 'Images'], refresh: '365d' } })
+    const [{ mlsNumber, latitude }] = sales
+    const moved = (one: Home): Home => ({
+      ...one,
+      street: `${one.street}.`,
+      latitude: 44,
+      longitude: one.longitude + 1e-4,
+    })
+    expect(notes(await night(changed(5, moved, sales)))).toContain(`(${latitude.toFixed(3)} → 44 in ${mlsNumber}, …)`)
+    const bare = (one: Home): Home => ({ ...one, photos: 0, description: `${one.description} Ask us.` })
+    expect(notes(await night(changed(5, bare, sales)))).toContain(`would disappear (${mlsNumber}, …)`)
+  })
+
   test('a kind that is held is held in all of the delivery, also where it is believable', async () => {
     await loaded(sales)
     const feed = [...changed(5, times(100), sales).slice(0, 18), dearer(sales[18]), reworded(sales[19])]
@@ -1093,6 +1107,17 @@ test('a feed that comes back from another chatbot makes no first load: what it h
   // Nor later, when all of it has been sent anew.
   expect(await night(all.map(dearer))).toMatchObject({ result: 'ok', counts: { update: 20 } })
   expect(await night(sixGone.map(dearer))).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+})
+
+test('what a person refused is forgotten where the feed filled another chatbot meanwhile, and is held anew', async () => {
+  await loaded()
+  await night(sixGone)
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  expect(notes(await night(sixGone))).toContain('They were refused')
+  world.configure({ north: { volatile, chatbot: 'SN-2' } })
+  await night(sixGone)
+  world.configure({ north: { volatile } })
+  heldDeletes(await night(sixGone), 6, 'They go by themselves on Sat 28 Nov 12:00')
 })
 
 describe('a delivery that is not whole', () => {

@@ -1,4 +1,5 @@
 /** What a feed may be told about absence, edits on the service and whose a listing is: grace, drift, mirror, order. */
+import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { home, homes, zillowFeed } from '../support/homes.ts'
@@ -82,6 +83,16 @@ describe('grace', () => {
     expect((await world.run()).counts).toMatchObject({ delete: 1, hold: 0 })
   })
 
+  test.each([1, 2])('of hours, after %i runs, is told by what is left of it', async (runs) => {
+    await load({ limits: { grace: { runs, hours: 48 } } })
+    world.deliver(zillowFeed(rest))
+    if (runs > 1) await world.run()
+    for (let i = 0; i < 3; i++)
+      expect(held(await world.run())[0]).toMatch(
+        /^absent from the feed, deleted after Mon 23 Nov 12:0\d at the earliest \(limits.grace\)$/,
+      )
+  })
+
   test('goes on while the guard holds the delete', async () => {
     await load({ limits: { grace: { runs: 2 } } })
     world.deliver(zillowFeed(all.slice(5)))
@@ -118,6 +129,15 @@ describe('grace', () => {
   })
 })
 
+test('image URLs that change in every delivery make no update, with the fields that docs/faults.md names', async () => {
+  const faults = readFileSync(new URL('../../docs/faults.md', import.meta.url), 'utf8')
+  const fields = /image URLs .* needs `volatile\.fields: \[(.*?)\]`/.exec(faults)![1].split(', ')
+  await load({ volatile: { fields, refresh: '365d' } })
+  world.clock.advance(24 * hour)
+  world.deliver(zillowFeed(all).replaceAll('.jpg', '.jpg?token=2'))
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 0, unchanged: 12 } })
+})
+
 describe('drift', () => {
   const edit = (): number => world.standIn.edit(chatbot, first.mlsNumber, { Description: 'Mine' })
   const dearer = zillowFeed([{ ...first, price: first.price + 100 }, ...rest])
@@ -139,6 +159,19 @@ describe('drift', () => {
     expect(world.listing(first.mlsNumber)!['Description']).toBe('Mine')
     world.deliver(dearer)
     expect((await world.run()).counts.update).toBe(1)
+    expect(world.listing(first.mlsNumber)!['Description']).not.toBe('Mine')
+  })
+
+  test.each(['keep', 'report'])('%s: the turn of fields that move by themselves undoes no edit', async (drift) => {
+    await load({ drift, volatile: { refresh: '7d' } })
+    edit()
+    for (let days = 1; days <= 9; days++) {
+      world.clock.advance(24 * hour)
+      await world.run()
+      expect(world.listing(first.mlsNumber)!['Description']).toBe('Mine')
+    }
+    world.configure({ north: { volatile: { refresh: '7d' } } })
+    await world.run()
     expect(world.listing(first.mlsNumber)!['Description']).not.toBe('Mine')
   })
 

@@ -167,13 +167,13 @@ export class Scales {
   }
 }
 
-/** A value that is beyond belief by itself, if there is one: a place is so by two. */
+/** A value that is beyond belief by itself, if there is one: an area may be so by its unit alone. No text stands for photos. */
 function exampleOf(kind: FactKind, { fields, mlsNumber }: Create | Update): string {
   const alone = ({ field }: FieldChange, value: unknown) =>
-    ({ PropertyType: '', [field]: value ?? undefined }) as Partial<Listing> as Listing
+    ({ PropertyType: '', Latitude: 0, Longitude: 0, [field]: value ?? undefined }) as Partial<Listing> as Listing
   const its = fields.filter(({ field }) => facts[kind].fields.includes(field))
-  const change = its.find((one) => facts[kind].isBroken(alone(one, one.from), alone(one, one.to))) ?? its.at(0)
+  const isAlone = (one: FieldChange) => facts[kind].isBroken(alone(one, one.from), alone(one, one.to))
+  const change = its.find(isAlone) ?? its.findLast(({ field }) => field !== 'Description')
   if (change === undefined || Array.isArray(change.from) || Array.isArray(change.to)) return mlsNumber
-  const { field, from, to } = change
-  return `${valueInWords(field, from)} → ${valueInWords(field, to)} in ${mlsNumber}`
+  return `${valueInWords(change.field, change.from)} → ${valueInWords(change.field, change.to)} in ${mlsNumber}`
 }

@@ -6,7 +6,7 @@ export const planMutants: readonly Mutant[] = [
     name: 'an edit that is kept is the form in which a listing is shown',
     test: 'test/runs/policies.test.ts › another one than keep since: what was left as it is is seen again',
     file: 'src/plan/present.ts',
-    from: "if (fields.length > 0 && !isUnseen(mine)) notes.push({ op: 'kept', key })\n  else if (",
+    from: "if (isKept) notes.push({ op: 'kept', key })\n  else if (",
     to: 'if (',
   },
   {
@@ -143,7 +143,7 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'no grace',
     file: 'src/plan/absent.ts',
-    from: 'if (before + 1 >= runs && (time === 0 || now - since >= time)) return null',
+    from: 'return more + rest || null',
     to: 'return null',
   },
   {
