@@ -16,15 +16,14 @@ export async function lastGood(
   if (lastSuccess === null) return null
   const accepted = mapping.delivery === 'full' ? await runs.lastAccepted(name, true) : lastSuccess
   if (accepted === null) return null
-  const latest = (await runs.latest(name, lookedAt)).filter(({ result }) => result !== 'failed')
-  /** The last of these runs that was so; the first one, if none was. */
-  const last = (isSo: (run: Told) => boolean): number => {
-    const found = latest.find(isSo)
-    return found === latest[0] ? lastSuccess : (found ?? latest[latest.length - 1]).startedAt
-  }
   // Whether a delta is complete cannot be known.
-  const readable = mapping.delivery === 'full' ? lastSuccess : last(isReadable)
-  return Math.min(lastSuccess, accepted, readable, last(isListed))
+  const isGood = (run: Told): boolean => isListed(run) && (mapping.delivery === 'full' || isReadable(run))
+  const last = await runs.last(name)
+  if (last !== null && last.result !== 'failed' && isGood(last)) return Math.min(lastSuccess, accepted)
+  const latest = (await runs.latest(name, lookedAt)).filter(({ result }) => result !== 'failed')
+  const good = latest.find(isGood)
+  if (good === latest[0]) return Math.min(lastSuccess, accepted)
+  return Math.min(lastSuccess, accepted, (good ?? latest[latest.length - 1]).startedAt)
 }
 
 /** So many runs are looked at. */
