@@ -41,7 +41,8 @@ export async function reported(
   })
   let report: Report
   try {
-    if (await tools.store.isBehind(feed.chatbot)) run.notes.push(behind(feed))
+    // Other runs take a lease, which tells.
+    if (mode === 'diff' && (await tools.store.isBehind(feed.chatbot))) run.notes.push(behind(feed))
     if (await tools.store.runs.hadWrongClock(feed.name, startedAt)) run.notes.push(clockNote(mode))
     await work(run)
     report = reportOf(mode, feed, tools, startedAt, run)

@@ -237,7 +237,7 @@ test.each([[0], [1]])(
     world.clock.advance(8 * 24 * 3_600_000)
     if (fail > 0)
       world.standIn.addFault({ operations: ['List'], nth: 2, times: 1, fault: { kind: 'status', status: 500 } })
-    expect((await world.run()).counts).toMatchObject({ update: 12 })
+    expect((await world.run()).counts).toMatchObject({ update: 11 })
     for (let days = 1; days <= 2; days++) {
       const { result, changes } = await world.run()
       expect(result).toBe('ok')

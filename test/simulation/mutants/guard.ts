@@ -157,7 +157,7 @@ export const guardMutants: readonly Mutant[] = [
     file: 'src/store/holds.ts',
     from: 'outdate(feed, of, isWhole)',
     to: 'outdate(feed, of, true)',
-    also: [{ from: 'SET current = 1, why = iif(', to: 'SET why = iif(' }],
+    also: [{ from: 'SET current = 1,\n      why = iif(', to: 'SET why = iif(' }],
   },
   {
     name: 'no hold is ended by what the feed says',
