@@ -19,11 +19,11 @@ export async function lastGood(
   // Whether a delta is complete cannot be known.
   const isGood = (run: Told): boolean => isListed(run) && (mapping.delivery === 'full' || isReadable(run))
   const last = await runs.last(name)
-  if (last !== null && last.result !== 'failed' && isGood(last)) return Math.min(lastSuccess, accepted)
+  const upTo = Math.min(lastSuccess, accepted)
+  if (last !== null && last.result !== 'failed' && isGood(last)) return upTo
   const latest = (await runs.latest(name, lookedAt)).filter(({ result }) => result !== 'failed')
   const good = latest.find(isGood)
-  if (good === latest[0]) return Math.min(lastSuccess, accepted)
-  return Math.min(lastSuccess, accepted, (good ?? latest[latest.length - 1]).startedAt)
+  return good === latest[0] ? upTo : Math.min(upTo, (good ?? latest[latest.length - 1]).startedAt)
 }
 
 /** So many runs are looked at. */

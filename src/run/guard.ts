@@ -20,7 +20,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import type { Listed } from './observe.ts'
 import { areComplete } from './plan.ts'
 import type { Plan } from './plan.ts'
-import { outdated } from './put-back.ts'
+import { saidBefore } from './put-back.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './delivery.ts'
 import { isStill } from './told.ts'
@@ -72,9 +72,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isAfterLoss = settings.lostUntil !== null || wasLoaded
   const isFirstLoad = past.isFirstLoad && !isAfterLoss
   const seen = seenIn(feed, past, plan, isFirstLoad)
-  const byRules = limits.isOff ? [] : tripsOf(seen, limits)
-  const earlier = limits.isOff ? null : outdated(delivery, others.lacksRuns, plan.policy)
-  const found = earlier === null ? byRules : [...byRules, earlier]
+  const outdated = saidBefore(delivery, others.lacksRuns, plan.policy)
+  const found = limits.isOff ? [] : [...tripsOf(seen, limits), ...(outdated === null ? [] : [outdated])]
   const policy = { ...plan.policy, healed: found.length === 0 ? healedOf(workspace, past, plan) : new Set<HeldPart>() }
   const { holding, refused, kept, letGo } = holdBack(workspace, found, policy)
   const about: About = {

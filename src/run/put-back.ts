@@ -7,7 +7,7 @@ import type { Policy } from '../plan/guard/scales.ts'
 import type { Delivery } from './delivery.ts'
 
 /** The accident that holds it; null: there is none of it. `isFirst`: no run before this one has found the store put back. */
-export function outdated(
+export function saidBefore(
   { own, outdated }: Pick<Delivery, 'own' | 'outdated'>,
   isFirst: boolean,
   { saysItself }: Policy,

@@ -37,6 +37,12 @@ async function started(vendor: ProfileName, homes = 30, feed: Record<string, unk
   world.configure({ north: { preset: 'reso-web-api', source: { reso: reso.root, vendor, auth, ...filter }, ...feed } })
 }
 
+/** The same, after its first load and the walk that follows. */
+async function loaded(...of: Parameters<typeof started>): Promise<void> {
+  await started(...of)
+  for (const _run of [1, 2]) await world.run('sync')
+}
+
 const vendors: ProfileName[] = ['mlsgrid', 'bridge', 'trestle', 'spark', 'crea', 'utah', 'generic']
 
 test.each(vendors)('%s: load, changes, a walk that finds what is gone, and nothing left to do', async (vendor) => {
@@ -67,9 +73,7 @@ const failures: [ResoFault, RegExp][] = [
 test.each(failures)(
   '%j between the pages of a walk deletes nothing, and the next walk does',
   async (wrong, sentence) => {
-    await started('generic', 120)
-    await world.run('sync')
-    await world.run('sync')
+    await loaded('generic', 120)
     for (const key of [...reso.world.records.keys()].slice(0, 2)) reso.world.remove(key)
     world.clock.advance(day + 1)
     let page = 0
@@ -84,9 +88,7 @@ test.each(failures)(
 )
 
 test('status says why a run was partial, though nothing is held for it', async () => {
-  await started('generic', 20)
-  await world.run('sync')
-  await world.run('sync')
+  await loaded('generic', 20)
   reso.world.options.countOff = 5
   world.clock.advance(day + 1)
   expect(await world.run('sync')).toMatchObject({ result: 'partial', counts: { hold: 0 } })
@@ -96,9 +98,7 @@ test('status says why a run was partial, though nothing is held for it', async (
 })
 
 test('a licence that shrinks is held by the guard, and another scope deletes nothing before its walk is accepted', async () => {
-  await started('generic', 40)
-  await world.run('sync')
-  await world.run('sync')
+  await loaded('generic', 40)
   reso.world.licence = ({ City }) => City === 'Millbrook'
   world.clock.advance(day + 1)
   const held = await world.run('sync')
@@ -117,9 +117,7 @@ test('a licence that shrinks is held by the guard, and another scope deletes not
 })
 
 test('between two walks a run says what waits for a record without MLSNumber, as the walk did, and how it goes', async () => {
-  await started('generic', 10, { fields: { MLSNumber: 'ListingId' } })
-  await world.run('sync')
-  await world.run('sync')
+  await loaded('generic', 10, { fields: { MLSNumber: 'ListingId' } })
   const [key] = reso.world.records.keys()
   const home = reso.world.records.get(key)!
   reso.world.remove(key)
@@ -140,9 +138,7 @@ test('between two walks a run says what waits for a record without MLSNumber, as
 })
 
 test('another filter is loaded anew: nothing goes before a walk of it that the guard let pass', async () => {
-  await started('generic', 40)
-  await world.run('sync')
-  await world.run('sync')
+  await loaded('generic', 40)
   const keys = [...reso.world.records.keys()]
   const filtered = (filter: string): void =>
     world.configure({
@@ -195,9 +191,7 @@ test('a walk over all keys has the list of the service read, too: only marks may
 })
 
 test('homes that come under new keys and numbers, as an MLS that moved has them, are held', async () => {
-  await started('generic', 40)
-  await world.run('sync')
-  await world.run('sync')
+  await loaded('generic', 40)
   const homes = new Map(reso.world.records)
   for (const [key, home] of homes) {
     reso.world.remove(key)
@@ -215,9 +209,7 @@ test('homes that come under new keys and numbers, as an MLS that moved has them,
 test.each(['the same keys', 'new keys'])(
   'no home is there twice if half of them get other numbers under %s',
   async (keys) => {
-    await started('generic', 40)
-    await world.run('sync')
-    await world.run('sync')
+    await loaded('generic', 40)
     for (const [key, home] of [...reso.world.records].slice(0, 20)) {
       if (keys === 'new keys') reso.world.remove(key)
       const to = keys === 'new keys' ? `N${key}` : key
@@ -241,25 +233,25 @@ test.each(['the same keys', 'new keys'])(
   },
 )
 
+/** A run a quarter of an hour later. */
+async function quarterLater(): Promise<ReadReport> {
+  world.clock.advance(day / 96)
+  return world.run('sync')
+}
+
 test('what a home is under another key counts with the next run, which walks, and two that stay make no walk due again', async () => {
-  await started('generic', 40)
-  await world.run('sync')
-  await world.run('sync')
+  await loaded('generic', 40)
   const [[key, home], [, other]] = reso.world.records
-  const quarter = async (): Promise<ReadReport> => {
-    world.clock.advance(day / 96)
-    return world.run('sync')
-  }
   reso.world.remove(key)
   reso.world.put(`N${key}`, { ...home, ListPrice: 600_000 })
-  expect(await quarter()).toMatchObject({ result: 'partial', counts: { hold: 2 } })
-  expect(await quarter()).toMatchObject({ result: 'ok', counts: { update: 1, unchanged: 39 } })
+  expect(await quarterLater()).toMatchObject({ result: 'partial', counts: { hold: 2 } })
+  expect(await quarterLater()).toMatchObject({ result: 'ok', counts: { update: 1, unchanged: 39 } })
   expect(world.listing(String(home.ListingId))).toMatchObject({ SalePrice: 600_000 })
   // Two records of one number that the source has.
   reso.world.put('other', { ...other, ListPrice: 700_000 })
   const walks = async (): Promise<number> => {
     reso.world.asked.length = 0
-    expect(await quarter()).toMatchObject({ result: 'partial' })
+    expect(await quarterLater()).toMatchObject({ result: 'partial' })
     return reso.world.asked.filter((url) => url.includes('$select')).length
   }
   expect(await walks()).toBe(0)
@@ -270,44 +262,32 @@ test('what a home is under another key counts with the next run, which walks, an
 test.each(['the same key', 'a new key'])(
   'a home that is listed anew with %s and another number is there twice until the next run alone',
   async (under) => {
-    await started('generic', 40)
-    await world.run('sync')
-    await world.run('sync')
+    await loaded('generic', 40)
     const [[key, home]] = reso.world.records
     if (under === 'a new key') reso.world.remove(key)
     reso.world.put(under === 'a new key' ? `N${key}` : key, { ...home, ListingId: '1999999' })
-    const quarter = async (): Promise<ReadReport> => {
-      world.clock.advance(day / 96)
-      return world.run('sync')
-    }
-    expect(await quarter()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 0 } })
-    expect(await quarter()).toMatchObject({ result: 'ok', counts: { delete: 1, unchanged: 40 } })
+    expect(await quarterLater()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 0 } })
+    expect(await quarterLater()).toMatchObject({ result: 'ok', counts: { delete: 1, unchanged: 40 } })
     expect(world.listings()).toHaveLength(40)
   },
 )
 
 test('of a very large source the old number waits for the walk of the day', async () => {
-  await started('generic', 40)
-  await world.run('sync')
-  await world.run('sync')
+  await loaded('generic', 40)
   const app = openApp(world.context)
   const { records } = app.store()
   await records.keep('north', [], { ...(await records.progress('north'))!, walkedKeys: 20_001 })
   await app.close()
   const [[key, home]] = reso.world.records
   reso.world.put(key, { ...home, ListingId: '1999999' })
-  world.clock.advance(day / 96)
-  expect(await world.run('sync')).toMatchObject({ counts: { create: 1 } })
-  world.clock.advance(day / 96)
-  expect(await world.run('sync')).toMatchObject({ counts: { delete: 0 } })
+  expect(await quarterLater()).toMatchObject({ counts: { create: 1 } })
+  expect(await quarterLater()).toMatchObject({ counts: { delete: 0 } })
   world.clock.advance(day)
   expect(await world.run('sync')).toMatchObject({ counts: { delete: 1 } })
 })
 
 test('a renumbered home that is held and edited before the next walk is not there twice', async () => {
-  await started('generic', 20)
-  await world.run('sync')
-  await world.run('sync')
+  await loaded('generic', 20)
   const moved = [...reso.world.records].slice(0, 8)
   for (const [key, home] of moved) {
     reso.world.remove(key)
@@ -328,9 +308,7 @@ test('a renumbered home that is held and edited before the next walk is not ther
 })
 
 test('refused creates, whose time is long over, make no walk due while deletes wait for theirs', async () => {
-  await started('generic', 40, { limits: { growth: 10 } })
-  await world.run('sync')
-  await world.run('sync')
+  await loaded('generic', 40, { limits: { growth: 10 } })
   const known = [...reso.world.records]
   for (const [key, home] of known.slice(0, 30)) {
     const number = `N${String(home.ListingId)}`
@@ -371,9 +349,7 @@ test.each(['backfill', 'list that is not whole'])(
 )
 
 test('each night all keys are walked, however exactly a day apart the nights begin', async () => {
-  await started('generic', 40)
-  await world.run('sync')
-  await world.run('sync')
+  await loaded('generic', 40)
   for (const [night, key] of [...reso.world.records.keys()].slice(0, 3).entries()) {
     world.clock.advance(day - 60_000)
     reso.world.remove(key)
@@ -401,9 +377,7 @@ const wentBack: [string, (before: string, now: number) => [wrong: string, right:
   ],
 ]
 test.each(wentBack)('what a record says counts, though its timestamp %s', async (_, stamps) => {
-  await started('generic', 20)
-  await world.run('sync')
-  await world.run('sync')
+  await loaded('generic', 20)
   world.clock.advance(day)
   const [key, other] = reso.world.records.keys()
   const { ListingId, ModificationTimestamp, ...home } = reso.world.records.get(key)!
@@ -421,8 +395,7 @@ test.each(wentBack)('what a record says counts, though its timestamp %s', async 
   expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { update: 2 } })
   expect(price()).toBe(450_000)
   reso.world.put(key, { StandardStatus: 'Withdrawn' })
-  world.clock.advance(day / 96)
-  expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+  expect(await quarterLater()).toMatchObject({ result: 'ok', counts: { delete: 1 } })
 })
 
 test('a dry run asks the source and writes nothing', async () => {

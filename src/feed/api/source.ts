@@ -178,8 +178,8 @@ export async function refresh(
   }
 
   /**
-   * Whether a server may still show at a time what was before this timestamp. An older one beside a kept one of the future, or of long ago, was
-   * put right or set back.
+   * Whether a server may still show at a time what was before this timestamp. An older one beside a kept one of the future, or of long
+   * ago, was put right or set back.
    */
   function isLately(stamp: string, at = clock.now()): boolean {
     const ago = at - Date.parse(stamp)

@@ -117,9 +117,9 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'approval lets everything through',
     file: 'src/run/guard.ts',
-    from: 'limits.isOff ? [] : tripsOf(seen, limits)',
-    to: `(() => {
-    let isAnyApproved = limits.isOff
+    from: '...tripsOf(seen, limits)',
+    to: `...(() => {
+    let isAnyApproved = false
     workspace.turn('remembered', (_, { remembered }) => {
       isAnyApproved ||= remembered.holds.some(({ decision }) => decision === 'approved')
       return null
