@@ -263,8 +263,14 @@ export class Checker implements Witness {
 
   /** The process died in a run. */
   killed(): void {
-    const anew = this.#wasClockSet ? this.#time.clock : null
-    this.#guard.killed(this.feed, this.disk.held(this.feed), new Set(this.disk.owned(this.feed)), anew)
+    const [held, owned] = [this.disk.held(this.feed), new Set(this.disk.owned(this.feed))]
+    this.#guard.killed(this.feed, {
+      delivery: this.delivery,
+      held,
+      owned,
+      now: this.#time.clock,
+      isAnew: this.#wasClockSet,
+    })
     this.#takeHeld()
   }
 

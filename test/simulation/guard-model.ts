@@ -113,6 +113,18 @@ function waitsAnew({ waiting }: OfFeed, at: number, isAnew: (name: string) => bo
   for (const [name, since] of waiting) if (isAnew(name)) for (const price of since.keys()) since.set(price, at)
 }
 
+/** Whether what waits is the delete of a listing that this delivery has. */
+const isLeavingIn = (name: string, delivery: Delivery): boolean =>
+  name.startsWith('leaving ') && isIn(delivery, name.slice('leaving '.length))
+
+interface Killed {
+  delivery: Delivery
+  held: ReadonlySet<string>
+  owned: ReadonlySet<string>
+  now: number
+  isAnew: boolean
+}
+
 export class GuardModel {
   readonly #feeds = new Map<string, OfFeed>()
   /** The last call of this run for an MLSNumber, and what it carried. */
@@ -176,15 +188,15 @@ export class GuardModel {
   }
 
   /**
-   * A run that was killed told nobody which holds it had ended: their clocks are over. `held`: what the store holds. Nor did it
-   * tell what it forgot (`owned`: what the store has), or that a clock was wrong: `anew`, where one was, is the time that all may
-   * wait from.
+   * A run that was killed told nobody which holds it had ended: their clocks are over, and those of deletes of what was delivered
+   * may have begun anew. `held`: what the store holds. Nor did it tell what it forgot (`owned`: what the store has), or that a
+   * clock was wrong: `isAnew`, all may wait from now on.
    */
-  killed(feed: string, held: ReadonlySet<string>, owned: ReadonlySet<string>, anew: number | null): void {
+  killed(feed: string, { delivery, held, owned, now, isAnew }: Killed): void {
     const of = this.#of(feed)
     for (const key of of.sent.keys()) if (!owned.has(key)) of.sent.delete(key)
     const { waiting } = of
-    if (anew !== null) waitsAnew(of, anew)
+    waitsAnew(of, now, (name) => isAnew || isLeavingIn(name, delivery))
     for (const name of waiting.keys()) {
       const [rule, key] = name.split(' ')
       if (!held.has(`${rule === 'facts' ? 'update price' : 'delete'} ${key}`)) waiting.delete(name)
@@ -204,11 +216,7 @@ export class GuardModel {
     if (report.digest === '') return
     // A delete of what is delivered meanwhile, in whatever delivery but one of before, is said anew.
     if (report.holds.every(({ rule }) => rule !== 'older'))
-      waitsAnew(
-        of,
-        run.startedAt,
-        (name) => name.startsWith('leaving ') && isIn(delivery, name.slice('leaving '.length)),
-      )
+      waitsAnew(of, run.startedAt, (name) => isLeavingIn(name, delivery))
     const isWhole = delivery.whole && report.remote.complete && report.command === 'sync'
     if (isWhole)
       for (const [name, said] of of.said) {
