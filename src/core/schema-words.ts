@@ -44,7 +44,7 @@ export function issueSentence(issue: RawIssue): string | undefined {
       if (input === undefined)
         return issue.code === 'invalid_type' ? 'is missing' : `is missing; takes ${anyOf(kindsOf(issue))}`
       if (input === null) return empty
-      return notTaken(input, kindsOf(issue), issue.code === 'invalid_value' ? wordsOf(issue) : [])
+      return notTaken(input, kindsOf(issue), issue.code === 'invalid_value' ? wordsOf(issue) : []) + meaning(issue)
     case 'too_small':
       if (issue.origin === 'string') return 'must not be empty'
       return issue.origin === 'array' ? 'is an empty list; give it values or leave the key out' : undefined
@@ -84,6 +84,12 @@ function notTaken(input: unknown, accepted: readonly string[], words: readonly s
   }
   if (typeof input === 'string' || typeof input === 'object' || !accepted.includes('text')) return takes
   return `${takes}; put it in quotes, exactly as it is spelled`
+}
+
+/** What a setting is, for whoever took it for a section of keys. */
+function meaning({ input, expected, inst }: RawIssue): string {
+  const description = (inst as { description?: string } | undefined)?.description
+  return typeof input === 'object' && expected === 'string' && description !== undefined ? ` (${description})` : ''
 }
 
 /** What would have been accepted, in words; each once, in the order of the schema. */
