@@ -91,6 +91,8 @@ export class Checker implements Witness {
   #sent: number[] = []
   #waitUntil = 0
   #lostAt = 0
+  /** The store was put back, and no run has ended since. */
+  #isPutBack = false
   /** In how many whole deliveries running a listing was absent: at least as many as the program can have counted. */
   #absences = new Map<string, number>()
   #everListed = new Set<string>()
@@ -238,7 +240,8 @@ export class Checker implements Witness {
     const { records, listings, holds, saidGone, says, said } = delivery
     const all = { listings: new Map(listings), holds: new Set(holds), saidGone: new Set(saidGone) }
     let pending = 0
-    for (const [key, some] of this.disk.pending(this.feed)) {
+    const approvedSince = this.#time.clock - (this.#isPutBack ? 1 : 30) * 24 * hour
+    for (const [key, some] of this.disk.pending(this.feed, approvedSince)) {
       if (says!.has(key)) continue
       pending += some.length
       for (const one of some) {
@@ -318,6 +321,7 @@ export class Checker implements Witness {
   storePutBack(memory: Memory): void {
     this.recall(memory)
     this.#guard.storePutBack()
+    this.#isPutBack = true
     this.#lost()
   }
 
@@ -638,6 +642,7 @@ export class Checker implements Witness {
     const changes = [...report.changes()]
     for (const { kind, mlsNumber, why, outcome } of changes)
       this.trace(`    ${kind} ${mlsNumber}: ${why}${outcome ? `: ${outcome.result} ${outcome.error ?? ''}` : ''}`)
+    if (report.error === null) this.#isPutBack = false
     if (tellsOfClock(report) && !this.#wasClockSet) this.fail('clock: it is said to be wrong, and was always right')
     if (records !== listings + removals + filtered + duplicates + rejects)
       this.fail(`7: records ${JSON.stringify(delivery)}`)

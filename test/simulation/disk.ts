@@ -85,12 +85,17 @@ export abstract class Disk {
     )
   }
 
-  /** What deltas of a feed said, no run has carried out and the next one plans, by MLSNumber: not what a person is asked about. */
-  pending(feed: string): Map<string, Delivered[]> {
+  /**
+   * What deltas of a feed said, no run has carried out and the next one plans, by MLSNumber: not what a person is asked about, or
+   * approved no later than `approvedSince`.
+   */
+  pending(feed: string, approvedSince: number): Map<string, Delivered[]> {
     const rows = this.all<{ key: string; delivered: string | Uint8Array }>(
       `SELECT key, delivered FROM pending WHERE feed = $1 AND NOT EXISTS (SELECT 1 FROM hold
-        WHERE hold.feed = pending.feed AND hold.key = pending.key AND rules LIKE '%older%' AND decision IS DISTINCT FROM 'approved')`,
+        WHERE hold.feed = pending.feed AND hold.key = pending.key AND rules LIKE '%older%'
+          AND (decision IS DISTINCT FROM 'approved' OR decided_at <= $2))`,
       feed,
+      approvedSince,
     )
     return new Map(rows.map(({ key, delivered }) => [key, JSON.parse(unpack(delivered)) as Delivered[]]))
   }
