@@ -120,6 +120,11 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     notes.push(
       `${stillHeld} held by earlier runs ${stillHeld === 1 ? 'stays' : 'stay'} held, as this run can't tell whether ${stillHeld === 1 ? 'it is' : 'they are'} over; now: listing-sync approve ${feed.name}`,
     )
+  const { waitingForOther } = counted
+  if (waitingForOther > 0)
+    notes.push(
+      `${waitingForOther} held before ${waitingForOther === 1 ? 'goes' : 'go'} together with ${waitingForOther === 1 ? 'the other MLSNumber of its home, which' : 'the other MLSNumbers of their homes, which'} can't change yet`,
+    )
   const { resting } = plan.untold
   if (isWhole && resting > 0) notes.push(restingSentence(resting, feed.name))
   const { held, heldInPart, fresh, stillNameless, digest } = counted
@@ -127,7 +132,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const own = isWhole ? held - counted.beside : fresh
   const approvable = stillHeld + own + nameless + stillNameless
   const isClockLeft = past.surviving.timed > 0 && stillHeld > 0
-  const goes = isClockLeft || [...holding.values()].some(({ clock }) => clock !== null)
+  const goes = isClockLeft || waitingForOther > 0 || [...holding.values()].some(({ clock }) => clock !== null)
   return {
     held: isWhole ? own + stillHeld : Math.max(held, stillHeld),
     inBrief: {
@@ -323,8 +328,8 @@ function count(workspace: Workspace, planned: Counts, { isDoubtful, isBelieved, 
   let [nameless, stillNameless] = [0, 0]
   /** New listings that are held, for whatever reason. */
   let heldNew = 0
-  /** What waits for something else than an approval. */
-  let others = 0
+  /** What waits for something else than an approval; what the guard let go of, and waits for the other number of its home. */
+  let [others, waitingForOther] = [0, 0]
   /** Listings that another feed has, by the sentence that says so. */
   const elsewhere = new Map<string, { listings: number; examples: string[] }>()
   for (const { change, weighed, remembered } of workspace.changes()) {
@@ -335,7 +340,10 @@ function count(workspace: Workspace, planned: Counts, { isDoubtful, isBelieved, 
     if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
     // An Update that finds nothing, and another look-up.
     if (change.kind === 'create' && change.cause === 'gone-from-service') lookUps += 2
-    const isHeld = change.kind === 'hold' ? change.cause === 'guard' : weighed.parts.length > 0
+    // The guard let go of it, and it waits for the other number of its home: its hold stays on record.
+    const isLetGo = change.cause === 'other-number' && wasHeld && weighed.released.length > 0
+    if (isLetGo) waitingForOther++
+    const isHeld = isLetGo || (change.kind === 'hold' ? change.cause === 'guard' : weighed.parts.length > 0)
     if (isHeld) held++
     if (isHeld && !wasHeld) fresh++
     const survives = holds.some(({ isOfRule, clock, decision }) => isOfRule && (clock !== null || decision !== null))
@@ -372,6 +380,7 @@ function count(workspace: Workspace, planned: Counts, { isDoubtful, isBelieved, 
     nameless,
     stillNameless,
     others,
+    waitingForOther,
   }
   return { counts, digest: digest.digest('hex').slice(0, 32), ...rest }
 }
