@@ -3,6 +3,8 @@
  * feed that flaps, every few hours at most.
  */
 
+import { hasPassed } from '../core/turn.ts'
+
 export const eventNames = ['failed', 'held', 'stale', 'recovered'] as const
 export type EventName = (typeof eventNames)[number]
 
@@ -82,7 +84,7 @@ export function newsOf(before: Told, now: Condition, on: readonly EventName[]): 
       if (kind === 'failed') failures = [...failures, now.failure ?? '']
       trouble = { kind, since: now.at, at: now.at }
     }
-  } else if (now.at >= trouble.at + reminderAfter) {
+  } else if (hasPassed(trouble.at, reminderAfter, now.at)) {
     // The last run may have failed no more, without being good.
     const still = now[trouble.kind] ? trouble.kind : now.stale && on.includes('stale') ? 'stale' : null
     if (still !== null) {
@@ -102,7 +104,7 @@ export function newsOf(before: Told, now: Condition, on: readonly EventName[]): 
     begin('held')
     lately = [...new Set([...lately, ...rules])]
     held = { rules, since: held?.since ?? now.at, at: now.at }
-  } else if (held !== null && now.at >= held.at + reminderAfter) {
+  } else if (held !== null && hasPassed(held.at, reminderAfter, now.at)) {
     news.push({ event: 'held', is: 'reminder', since: held.since })
     held = { rules, since: held.since, at: now.at }
   }

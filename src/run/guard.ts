@@ -85,9 +85,13 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const trips = [...holding.keys()]
   const isIncomplete = !areComplete(plan)
   const isWhole = settings.deletes && !isIncomplete
+  const isAccepted =
+    summary.complete && !trips.some(({ ends, isOfEarlier }) => ends === 'never' && isOfEarlier !== true)
+  const isOlder = found.some(({ name, isOfEarlier }) => name === 'older' && isOfEarlier !== true)
+  const isBelieved = isAccepted && !isOlder
   const unclear = new Set(plan.untold.unclear.map(({ mlsNumber }) => mlsNumber))
   const stays = (mlsNumber: string): boolean => !isWhole || unclear.has(mlsNumber)
-  const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, isDoubtful, stays)
+  const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, { isDoubtful, isBelieved, stays })
   const nameless = counted.nameless + plan.untold.nameless
   const notes = [
     ...(feed.notes ?? []),
@@ -105,9 +109,10 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
   if (nameless > 0) notes.push(namelessSentence(nameless, feed.name))
-  // If this run is not whole, all earlier holds still stand, but for those that it let go.
+  // If this run is not whole, all earlier holds still stand, but for those that it let go; if it is not believed, most of them do.
   const gone = Array.from(letGo.values(), ({ counts }) => total(counts)).reduce((sum, some) => sum + some, 0)
-  const stillHeld = isWhole ? plan.untold.waiting : Math.max(0, past.waiting - gone)
+  const surviving = isBelieved ? 0 : past.surviving.listings - counted.survivors
+  const stillHeld = isWhole ? Math.max(plan.untold.waiting, surviving) : Math.max(0, past.waiting - gone)
   // What this run's own rules hold their sentences tell; the note is for what is held beside that.
   const isUntold = stillHeld > (isWhole ? 0 : counted.held - total(kept))
   if (limits.isOff) notes.push(`limits: off, so the guard holds nothing${isUntold || total(refused) > 0 ? ' new' : ''}`)
@@ -115,14 +120,19 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     notes.push(
       `${stillHeld} held by earlier runs ${stillHeld === 1 ? 'stays' : 'stay'} held, as this run can't tell whether ${stillHeld === 1 ? 'it is' : 'they are'} over; now: listing-sync approve ${feed.name}`,
     )
+  const { waitingForOther } = counted
+  if (waitingForOther > 0)
+    notes.push(
+      `${waitingForOther} held before ${waitingForOther === 1 ? 'goes' : 'go'} together with ${waitingForOther === 1 ? 'the other MLSNumber of its home, which' : 'the other MLSNumbers of their homes, which'} can't change yet`,
+    )
   const { resting } = plan.untold
   if (isWhole && resting > 0) notes.push(restingSentence(resting, feed.name))
   const { held, heldInPart, fresh, stillNameless, digest } = counted
   // What `approve` shows: earlier holds that stand, and of this run all or, where these include some of its own, what is new.
   const own = isWhole ? held - counted.beside : fresh
   const approvable = stillHeld + own + nameless + stillNameless
-  const isClockLeft = past.clocks.size > 0 && stillHeld > 0
-  const goes = isClockLeft || [...holding.values()].some(({ clock }) => clock !== null)
+  const isClockLeft = past.surviving.timed > 0 && stillHeld > 0
+  const goes = isClockLeft || waitingForOther > 0 || [...holding.values()].some(({ clock }) => clock !== null)
   return {
     held: isWhole ? own + stillHeld : Math.max(held, stillHeld),
     inBrief: {
@@ -148,8 +158,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
       found: cause + trip.sentence,
       sentence: sentences.get(trip)!,
     })),
-    isAccepted: summary.complete && !trips.some(({ ends, isOfEarlier }) => ends === 'never' && isOfEarlier !== true),
-    isOlder: found.some(({ name, isOfEarlier }) => name === 'older' && isOfEarlier !== true),
+    isAccepted,
+    isOlder,
     isWhole,
     // Without the list, absences of listings that only their mark makes ours are not noted again.
     absenceProven: isWhole && settings.mode === 'full' && listed.lookUps === null,
@@ -294,13 +304,23 @@ export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string>
   }
 }
 
-/** Counts the plan with its holds. `stays`: whether earlier holds of an MLSNumber stay, unless this run holds it itself. */
-function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays: (mlsNumber: string) => boolean) {
+interface Standing {
+  isDoubtful: boolean
+  /** The delivery is accepted, and no older one. */
+  isBelieved: boolean
+  /** Whether earlier holds of an MLSNumber stay, unless this run holds it itself. */
+  stays: (mlsNumber: string) => boolean
+}
+
+/** Counts the plan with its holds. */
+function count(workspace: Workspace, planned: Counts, { isDoubtful, isBelieved, stays }: Standing) {
   const counts = { ...planned }
   const digest = createHash('sha256')
   let lookUps = 0
   /** Changes that the guard holds; of them, those that go on in part, that no earlier run held, and beside which earlier holds stay. */
   let [held, heldInPart, fresh, beside] = [0, 0, 0, 0]
+  /** Listings of which an earlier hold would survive a delivery that is not believed, and that this run holds or lets go itself. */
+  let survivors = 0
   let conflicts = 0
   /** Updates that go out because the mapping changed. */
   let mapped = 0
@@ -308,8 +328,8 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
   let [nameless, stillNameless] = [0, 0]
   /** New listings that are held, for whatever reason. */
   let heldNew = 0
-  /** What waits for something else than an approval. */
-  let others = 0
+  /** What waits for something else than an approval; what the guard let go of, and waits for the other number of its home. */
+  let [others, waitingForOther] = [0, 0]
   /** Listings that another feed has, by the sentence that says so. */
   const elsewhere = new Map<string, { listings: number; examples: string[] }>()
   for (const { change, weighed, remembered } of workspace.changes()) {
@@ -320,17 +340,22 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
     // An Update that finds nothing, and another look-up.
     if (change.kind === 'create' && change.cause === 'gone-from-service') lookUps += 2
-    const isHeld = change.kind === 'hold' ? change.cause === 'guard' : weighed.parts.length > 0
+    // The guard let go of it, and it waits for the other number of its home: its hold stays on record.
+    const isLetGo = change.cause === 'other-number' && wasHeld && weighed.released.length > 0
+    if (isLetGo) waitingForOther++
+    const isHeld = isLetGo || (change.kind === 'hold' ? change.cause === 'guard' : weighed.parts.length > 0)
     if (isHeld) held++
     if (isHeld && !wasHeld) fresh++
+    const survives = holds.some(({ isOfRule, clock, decision }) => isOfRule && (clock !== null || decision !== null))
     if (isHeld && stays(change.mlsNumber)) beside++
+    else if (survives && (isHeld || weighed.released.length > 0)) survivors++
     if (isHeld && change.kind !== 'hold') heldInPart++
     if (change.kind === 'update' && change.cause === 'mapping') mapped++
     if (change.kind === 'hold' && change.isConflict) conflicts++
     if (change.kind === 'hold' && change.held === 'create') heldNew++
     if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
     else if (change.kind === 'hold' && !isHeld && change.cause !== 'other-feed') {
-      const isLeft = stays(change.mlsNumber)
+      const isLeft = stays(change.mlsNumber) || (survives && !isBelieved)
       if (isLeft && !wasHeld && holds.some(({ part }) => part === 'delete')) stillNameless++
       else if (!isLeft || !wasHeld) others++
     }
@@ -347,6 +372,7 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     heldInPart,
     fresh,
     beside,
+    survivors,
     mapped,
     heldNew,
     conflicts,
@@ -354,6 +380,7 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean, stays
     nameless,
     stillNameless,
     others,
+    waitingForOther,
   }
   return { counts, digest: digest.digest('hex').slice(0, 32), ...rest }
 }

@@ -121,7 +121,8 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
     contentOf(action, part, noted = null) {
       const listing = wanted(action)
       if (listing !== undefined) {
-        const content = contentOf(part, listing, feed.plan.volatile.fields)
+        const broken = 'broken' in action ? action.broken : []
+        const content = contentOf(part, listing, feed.plan.volatile.fields, broken)
         return noted !== null && noted !== content && contentsBefore(part, listing).includes(noted) ? noted : content
       }
       return 'whole' in action && action.whole !== undefined ? action.whole : reasonOf(action)

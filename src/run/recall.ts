@@ -34,6 +34,8 @@ export interface Past {
   validators: SavedValidators | null
   /** Of how many listings the guard holds something that nobody has approved. */
   waiting: number
+  /** The same, of what stays held if this delivery is not believed; of how many of these time lets something go. */
+  surviving: { listings: number; timed: number }
   /** By part, of how many listings it holds one that goes by itself. */
   clocks: ReadonlyMap<HeldPart, number>
   /** The last delivery was held as older than the one before. */
@@ -104,6 +106,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     isEmpty: isNew && (await snapshot.isEmpty(chatbot, name)),
     validators: isStillValid ? validators : null,
     waiting: await holds.waiting(name, now),
+    surviving: await holds.surviving(name, now),
     clocks: await holds.clocks(name, now),
     isNewMapping: known.mapping !== null && known.mapping !== mapping.version,
     isOlder: await holds.isHeldBy(name, 'older', now),

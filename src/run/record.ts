@@ -7,7 +7,7 @@ import { batches } from '../core/batches.ts'
 import { ServiceError, StoreTakenError, UserError } from '../core/errors.ts'
 import type { SourceProgress } from '../core/records.ts'
 import type { Change } from '../plan/change.ts'
-import type { PartHeld } from '../plan/guard/hold.ts'
+import type { HoldRecord, PartHeld } from '../plan/guard/hold.ts'
 import { keptReport } from '../report/kept.ts'
 import { failureOf } from '../report/report.ts'
 import type { Failure } from '../report/report.ts'
@@ -236,7 +236,7 @@ async function carriedOut(
 /** What this run holds, and earlier holds that stay. Counts in `letGo` what was let go and carried out. */
 function* heldOf(workspace: Workspace, { past, plan }: Prepared, letGo: { holds: number }): Generator<NewHeld> {
   for (const { mlsNumber, why, part } of plan.untold.unclear) yield { mlsNumber, why, ...staying(part!) }
-  for (const { change, weighed, outcome } of workspace.changes()) {
+  for (const { change, weighed, outcome, remembered } of workspace.changes()) {
     const { mlsNumber, why, cause } = change
     // What the guard holds can be approved, and so can a delete that waits for a record without MLSNumber. Other holds need a proof
     // or an answer, not an approval.
@@ -250,7 +250,11 @@ function* heldOf(workspace: Workspace, { past, plan }: Prepared, letGo: { holds:
     if (isHeld && parts.length === 0) yield { mlsNumber, why, part: null, home, isElsewhere }
     // What was let go but not carried out keeps its hold with its decision: nobody is asked about it anew.
     if (outcome?.result === 'done') letGo.holds += weighed.released.length
-    else for (const part of weighed.released) yield { mlsNumber, why, ...staying(part) }
+    else
+      for (const part of weighed.released) {
+        const record = cause === 'other-number' ? remembered.holds.find((one) => one.part === part) : undefined
+        yield { mlsNumber, why, home, ...(record === undefined ? staying(part) : waitingOn(record)) }
+      }
   }
 }
 
@@ -260,6 +264,9 @@ function ofRule(part: PartHeld): Pick<NewHeld, 'part' | 'isRefused'> {
 }
 
 const withoutRule = (part: PartHeld['part']): PartHeld => ({ part, content: '', rules: [], ends: 'never' })
+/** Its earlier hold goes on, with its rules, for the reason of now: the other number of its home can't change yet. */
+const waitingOn = ({ part, content, ends }: HoldRecord): Pick<NewHeld, 'part' | 'isRefused'> =>
+  content === null ? staying(part) : { part: { part, content, rules: [], ends }, isRefused: true }
 /** Its earlier hold stays as it is. */
 const staying = (part: PartHeld['part']) => ({ part: withoutRule(part), isLetGo: true })
 

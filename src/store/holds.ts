@@ -40,6 +40,11 @@ const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, si
     VALUES (@feed, @key, @part, @content, @why, @home, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
 /** Refused, or with a clock: a delivery that is not believed leaves such a hold as it is. Its own holds only ask, and have no clock. */
 export const survivesDisbelief = "(coalesce(hold.decision = 'refused', false) OR hold.clock IS NOT NULL)"
+const askedBeside = `SELECT 1 FROM hold AS beside WHERE beside.feed = hold.feed AND beside.key = hold.key
+  AND (${[...askingRules].map((rule) => `beside.rules LIKE '%"${rule}"%'`).join(' OR ')})`
+/** How many listings, and of how many time lets something go: nobody refused it, and no rule asks about the listing. */
+export const survivors = `count(DISTINCT key) AS listings, count(DISTINCT CASE
+  WHEN clock IS NOT NULL AND coalesce(decision, '') <> 'refused' AND NOT EXISTS (${askedBeside}) THEN key END) AS timed`
 /** Since when a rule holds it. If only a record without MLSNumber did so far, no rule has asked anybody yet, and it begins now. */
 export const sinceByRule = `CASE WHEN hold.rules = '[]' AND excluded.rules <> '[]' AND hold.clock IS NULL
   THEN excluded.since ELSE hold.since END`
@@ -85,6 +90,9 @@ export function createHolds(connection: Connection): Holds {
   )
   const count = column<number>(database, `SELECT count(DISTINCT key) FROM hold WHERE feed = ? AND ${isHeld}`)
   const waiting = column<number>(database, `SELECT count(DISTINCT key) FROM hold WHERE ${waits}`)
+  const surviving = database.prepare<[{ feed: string; expired: number }], { listings: number; timed: number }>(
+    `SELECT ${survivors} FROM hold WHERE ${waits} AND ${survivesDisbelief}`,
+  )
   const clocks = database.prepare<[{ feed: string; expired: number }], { part: HeldPart; listings: number }>(
     `SELECT part, count(*) AS listings FROM hold WHERE ${waits} AND part <> '' AND ${hasClock} GROUP BY part`,
   )
@@ -164,6 +172,7 @@ export function createHolds(connection: Connection): Holds {
       },
       count: (feed) => count.get(feed)!,
       waiting: (feed, now) => waiting.get({ feed, expired: now - approvalLasts })!,
+      surviving: (feed, now) => surviving.get({ feed, expired: now - approvalLasts })!,
       clocks: (feed, now) =>
         new Map(clocks.all({ feed, expired: now - approvalLasts }).map(({ part, listings }) => [part, listings])),
       waitingByRule: (feed, now) =>

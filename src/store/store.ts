@@ -226,6 +226,11 @@ export interface HoldsReader {
   count(feed: string): Promise<number>
   /** Of how many listings a rule of the guard holds something that nobody has approved. */
   waiting(feed: string, now: number): Promise<number>
+  /**
+   * The same, of what a delivery that is not believed leaves held: it is refused, or has a clock. `timed`: of how many of these
+   * listings time lets something go.
+   */
+  surviving(feed: string, now: number): Promise<{ listings: number; timed: number }>
   /** By part, of how many listings it is held, is not approved, and goes by itself in time. */
   clocks(feed: string, now: number): Promise<ReadonlyMap<HeldPart, number>>
   /** Whether this rule holds anything that nobody has approved. */

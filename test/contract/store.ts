@@ -1030,11 +1030,14 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
           newHeld('C', 'update price', { rules: ['facts'] }),
         ])
         expect((await heldNow()).map(([, , , clock]) => clock)).toEqual([null, null, null, now])
+        expect(await holds.surviving('north', now)).toEqual({ listings: 3, timed: 1 })
         const holding = async (feed: string, at: number) =>
           Promise.all((['older', 'facts', 'arriving'] as const).map((rule) => holds.isHeldBy(feed, rule, at)))
         expect(await holding('north', now)).toEqual([true, true, false])
         expect(await holding('south', now)).toEqual([false, false, false])
         expect(await holds.waiting('north', now)).toBe(3)
+        await holds.decide('north', 'refused', 'Ada', now, null)
+        expect(await holds.surviving('north', now)).toEqual({ listings: 3, timed: 0 })
         await holds.decide('north', 'approved', 'Ada', now, null)
         expect(await holding('north', now)).toEqual([false, false, false])
         expect(await holding('north', now + 31 * day)).toEqual([true, true, false])
@@ -1878,6 +1881,8 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
             ['update price', 1],
           ]),
         )
+        // But for what only asks.
+        expect(await holds.surviving('north', now)).toEqual({ listings: 3, timed: 3 })
         await hold([])
         await hold([
           newHeld('A', 'delete'),
@@ -1904,6 +1909,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect((await holds.held('north', now, { most: 2 })).map(({ mlsNumber }) => mlsNumber)).toEqual(['A', 'B', 'B'])
         expect(await holds.decide('north', 'approved', 'anna', now, null)).toBe(2)
         expect(await holds.clocks('north', now)).toEqual(new Map())
+        expect(await holds.surviving('north', now)).toEqual({ listings: 0, timed: 0 })
         expect(await holds.waitingByRule('north', now)).toEqual(new Map())
         expect((await holds.waitingByRule('north', now + 31 * day)).get('leaving')).toBe(2)
       })

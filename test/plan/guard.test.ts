@@ -461,6 +461,10 @@ describe('what is held of a change', () => {
     const content = (changes: Partial<Listing>): string => contentOf('create', { ...one, ...changes }, volatile)
     expect(content({ Description: 'B', DaysOnMarket: 99, Url: 'https://x.example' })).toBe(content({}))
     expect(content({ SalePrice: 1 })).not.toBe(content({}))
+    // Photos are cosmetic, their loss is not. A price is seen by itself.
+    const broken = (...kinds: FactKind[]): string => contentOf('create', one, volatile, kinds)
+    expect(broken('price')).toBe(content({}))
+    expect(broken('price', 'emptied')).not.toBe(content({}))
     expect(contentOf('update price', { ...one, Bedrooms: 9 }, volatile)).toBe(contentOf('update price', one, volatile))
   })
 

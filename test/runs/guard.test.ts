@@ -806,6 +806,26 @@ describe('what leaves too little as it is', () => {
     expect(report).toMatchObject({ result: 'ok', counts: { delete: 12 } })
   })
 
+  test('is not approved once photos are gone as well: what was shown goes, and they stay', async () => {
+    await loaded()
+    await night(changed(17, times(2)))
+    await world.executed('approve', 'north', '--yes')
+    const dear = changed(17, times(2))
+    const report = await night(changed(12, (one) => ({ ...one, photos: 0 }), dear))
+    expect(report).toMatchObject({ result: 'held', held: { whole: 0, inPart: 12 }, counts: { update: 17 } })
+    expect(priceOf(all[0])).toBe(all[0].price * 2)
+    expect(world.listings().every(({ Images }) => (Images as unknown[]).length > 0)).toBe(true)
+  })
+
+  test('leaves what was held before held, and tells it beside what it holds itself', async () => {
+    await loaded()
+    await night([...all, ...homes(31, 46)])
+    const report = await night(all.slice(16))
+    expect(report).toMatchObject({ result: 'held', held: { whole: 32, inPart: 0, goes: true }, counts: { hold: 16 } })
+    expect(notes(report)).toContain("16 held by earlier runs stay held, as this run can't tell whether they are over")
+    expect((await world.executed('approve', 'north', '--yes')).stdout).toContain('north: 32 held')
+  })
+
   test('and of facts too, however long it asked; till then each run says which, and no clock is told', async () => {
     await loaded()
     const feed = changed(16, times(0.5))

@@ -204,6 +204,20 @@ test('what is held: how many, three homes, what to type; a reminder; its end', a
   expect(titles()).toHaveLength(3)
 })
 
+test('what is held by a nightly sync is told again each day, also where a run ends sooner than the one before', async () => {
+  world.deliver(zillowFeed(homes(1, 20)))
+  await world.run()
+  world.deliver(zillowFeed(homes(1, 10)))
+  for (let night = 0; night < 3; night++) {
+    await world.run()
+    world.clock.advance(day - 1000)
+  }
+  expect(titles()).toEqual([
+    'north: 10 changes held',
+    ...[2, 3].map(() => expect.stringMatching(/^north: 10 changes still held since /) as string),
+  ])
+})
+
 test('what was approved is not said to be carried out before a run did so', async () => {
   world.deliver(zillowFeed(homes(1, 20)))
   await world.run()

@@ -173,6 +173,31 @@ describe('whose server says that it is older', () => {
     expect(await served(asOf(1), between)).toMatchObject({ result: 'held', counts: { update: 0, hold: 11 } })
   })
 
+  test('and changes nothing leaves held what was, and says so', async () => {
+    const all = homes(1, 20)
+    await served(all, ten)
+    expect(await served(all.slice(6), eleven)).toMatchObject({ result: 'held', counts: { hold: 6 } })
+    for (const [command, goes] of [
+      ['diff', true],
+      ['sync', true],
+      ['sync', false],
+    ] as const) {
+      if (!goes) await world.executed('approve', 'north', '--refuse', '--yes')
+      server!.give(zillowFeed(all), (response, content) =>
+        response.writeHead(200, { 'content-length': content.length, 'last-modified': ten }).end(content),
+      )
+      expect(await world.run(command)).toMatchObject({
+        result: 'held',
+        counts: { unchanged: 20, hold: 0 },
+        held: { whole: 6, inPart: 0, goes, others: 0 },
+        notes: [
+          "6 held by earlier runs stay held, as this run can't tell whether they are over; now: listing-sync approve north",
+        ],
+      })
+    }
+    expect(await served(all, 'Sat, 21 Nov 2026 11:30:00 GMT')).toMatchObject({ result: 'ok', notes: [] })
+  })
+
   test('and is a delta waits for a person or for a newer word, and what newer ones say goes on meanwhile', async () => {
     world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
     const at = (minute: number): string => `Sat, 21 Nov 2026 11:${minute}:00 GMT`

@@ -216,6 +216,37 @@ test('homes that move to another feed of the chatbot under new numbers are not t
   expect(there()).toEqual([...keys(all.slice(10)), ...keys([home(90), ...moved, home(91)])].toSorted())
 })
 
+test('homes that were held as new wait on for their old numbers in another feed, are told as held, and with what ends it', async () => {
+  world.configure({ north: {}, south: {} })
+  world.deliver(zillowFeed(all), 'north.xml')
+  world.deliver(zillowFeed([home(90)]), 'south.xml')
+  for (const feed of ['north', 'south']) await world.run('sync', feed)
+  world.clock.advance(day)
+  world.deliver(zillowFeed(all.slice(10)), 'north.xml')
+  world.deliver(
+    zillowFeed([home(90), ...changed(10, renumbered).slice(0, 10), ...[91, 92, 93, 94].map((number) => home(number))]),
+    'south.xml',
+  )
+  expect(await world.run('sync', 'south')).toMatchObject({ result: 'held', holds: [{ rule: 'arriving' }] })
+  expect(await world.run('sync', 'north')).toMatchObject({ result: 'held', counts: { hold: 10 } })
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  world.clock.advance(3 * day)
+  expect(await world.run('sync', 'south')).toMatchObject({ counts: { create: 4, hold: 10 } })
+  expect((await world.executed('status', 'south')).stdout).toMatch(
+    /create NEW-\S+ for 72 h: .* both wait .* now: listing-sync approve north/,
+  )
+  for (const command of ['diff', 'sync'] as const)
+    expect(await world.run(command, 'south')).toMatchObject({
+      result: 'held',
+      held: { whole: 10, inPart: 0, goes: true, others: 0 },
+      notes: ["10 held before go together with the other MLSNumbers of their homes, which can't change yet"],
+    })
+  await world.executed('approve', 'north', '--yes')
+  expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { delete: 10 } })
+  expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { create: 10, hold: 0 } })
+  expect((await world.executed('status', 'south')).stdout).not.toContain('held')
+})
+
 test('a home that moves to another feed of the chatbot while its old number is in its grace is not there twice', async () => {
   world.configure({ north: { limits: { grace: { runs: 2 } } }, south: {} })
   world.deliver(zillowFeed(all), 'north.xml')

@@ -110,12 +110,25 @@ export interface Remembered {
 
 export const nothingRemembered: Remembered = { absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
 
-/** Hash of what a held part wants, but for fields that may change meanwhile. While it is the same, so is the hold. */
-export function contentOf(part: HeldPart, listing: Listing | null, volatile: ReadonlySet<FieldName>): string {
+/**
+ * Hash of what a held part wants, but for fields that may change meanwhile. While it is the same, so is the hold. `broken`: the facts
+ * that would change beyond belief.
+ */
+export function contentOf(
+  part: HeldPart,
+  listing: Listing | null,
+  volatile: ReadonlySet<FieldName>,
+  broken: readonly FactKind[] = [],
+): string {
   // A delete or a forget wants nothing.
   if (listing === null) return ''
   const kind = factOf(part)
-  if (kind === null) return contentHash(listing, new Set([...volatile, ...cosmetic]))
+  if (kind === null) {
+    const content = contentHash(listing, new Set([...volatile, ...cosmetic]))
+    // Cosmetic fields alone may say it, as where photos are gone: whoever approved the same with its photos did not approve that.
+    const unseen = broken.filter((one) => facts[one].gist !== undefined)
+    return unseen.length === 0 ? content : shortHash(JSON.stringify([content, unseen]))
+  }
   const fact = facts[kind]
   const telling = fact.fields.filter((name) => !volatile.has(name) && !cosmetic.has(name))
   return shortHash(JSON.stringify([...telling.map((name) => listing[name] ?? null), fact.gist?.(listing)]))

@@ -11,6 +11,7 @@ import {
   hasClock,
   heldFrom,
   sinceByRule,
+  survivors,
   survivesDisbelief,
 } from '../holds.ts'
 import type { HeldRow } from '../holds.ts'
@@ -96,6 +97,13 @@ export function createHolds(door: Door): Holds {
     },
     count: (feed) => numberOf(door, `feed = $1 AND ${isHeld}`, [feed], 'DISTINCT key'),
     waiting: (feed, now) => numberOf(door, waits, [feed, now - approvalLasts], 'DISTINCT key'),
+    surviving: async (feed, now) => {
+      const [counted] = await door.all<{ listings: number; timed: number }>(
+        `SELECT ${survivors} FROM hold WHERE ${waits} AND ${survivesDisbelief}`,
+        [feed, now - approvalLasts],
+      )
+      return counted
+    },
     clocks: async (feed, now) =>
       new Map(
         (
