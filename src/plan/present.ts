@@ -299,8 +299,12 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
   if (refused !== null && (isCreate || change.kind === 'update')) return hold(change, 'refused-before', refused)
   const { undone = 0, putRightAt = null } = mine ?? {}
   if (change.kind === 'hold' || !isPutRight(change) || !isInVain(undone, putRightAt, now)) return change
-  const remedy = 'find what undoes it on the chatbot and stop it; it is put right again a week after the last time'
-  const why = `not converging: ${change.why}, though put right ${undone} times running: ${remedy}`
+  // What the service shows in its own form, it may also change by itself, as addresses of photos that are signed anew each day.
+  const isOwn = change.kind === 'update' && change.fields.every(({ field }) => settings.forms.has(field))
+  const remedy = isOwn
+    ? `if the service itself changes ${change.fields.map(({ field }) => field).join(' or ')}, name that in volatile.fields, beside DaysOnMarket; else find what undoes it on the chatbot and stop it`
+    : 'find what undoes it on the chatbot and stop it'
+  const why = `not converging: ${change.why}, though put right ${undone} times running: ${remedy}; it is put right again a week after the last time`
   return hold(change, 'not-converging', why)
 }
 
