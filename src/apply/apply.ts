@@ -7,7 +7,7 @@ import { batches } from '../core/batches.ts'
 import { clearedWith } from '../plan/change.ts'
 import { ServiceError, StoreError, messageOf } from '../core/errors.ts'
 import type { OfKind, OutcomeResult, Stored } from '../workspace/workspace.ts'
-import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
+import { asRespelled, createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import { callsToLookAgain, contextOf } from './context.ts'
 import type { ApplyContext, ApplyFeed, ApplyTools, Orders } from './context.ts'
 import { deleteLookedUp, listAgain, listIsOld, skipEdited, stillListed } from './look-again.ts'
@@ -103,12 +103,17 @@ async function deleteAll(context: ApplyContext): Promise<boolean> {
   return listedAgain
 }
 
-/** Deletes without an outcome yet. The old listing of a renumbered home is skipped if the new one could not be created. */
+/**
+ * Deletes without an outcome yet. The old listing of a renumbered home is skipped if the new one could not be created. What the service
+ * lists under another spelling is the feed's listing.
+ */
 function* due(context: ApplyContext): Generator<Stored<OfKind<'delete'>>> {
   const why = 'its home is not there yet under the number that it has now: the next run decides'
   for (const stored of context.workspace.changes('delete')) {
     if (stored.outcome !== null) continue
-    if (context.workspace.isNotThereYet(stored.seq)) record(context, stored, 'skipped', why)
+    const respelled = context.workspace.respelled(stored.seq)
+    if (respelled !== null) record(context, stored, 'failed', asRespelled(respelled))
+    else if (context.workspace.isNotThereYet(stored.seq)) record(context, stored, 'skipped', why)
     else yield stored
   }
 }

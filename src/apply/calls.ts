@@ -10,7 +10,7 @@ import type { CallKind } from '../plan/inputs.ts'
 import { isInVain, refusedBefore } from '../plan/situation.ts'
 import { NotSent } from '../service/retry.ts'
 import type { Begun, Confirmation } from '../store/store.ts'
-import type { OfKind, Stored } from '../workspace/workspace.ts'
+import type { OfKind, Respelled, Stored } from '../workspace/workspace.ts'
 import { outranks } from './context.ts'
 import type { ApplyContext, Orders } from './context.ts'
 import {
@@ -159,10 +159,17 @@ async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing
   record(context, stored, 'skipped', 'not there, and an earlier call may still make it: the next run decides')
 }
 
+/** Why a listing is neither created nor deleted. */
+export const asRespelled = ({ sent, listed }: Respelled): string =>
+  `the service lists ${sent} as ${listed}: write the MLSNumber as it does or, if somebody changed it there, delete ${listed} on the chatbot`
+
 /** Sends a Create. `unsettled`: an update of this listing got no answer, and may still land on what is created. */
 async function sendCreate(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled = false): Promise<void> {
   const { service } = context
   if (context.orders.createsNothing) return record(context, stored, 'failed', 'another program fills this chatbot')
+  // It would be there twice.
+  const respelled = context.workspace.respelled(stored.seq)
+  if (respelled !== null) return record(context, stored, 'failed', asRespelled(respelled))
   const mark = marksOf(context, 'create', [stored], unsettled)
   let identifier: string
   try {

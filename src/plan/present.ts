@@ -2,7 +2,7 @@
 import { changedFields, differences, factsInPlace } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { fieldNames } from '../core/listing.ts'
-import { nextTurn } from '../core/turn.ts'
+import { hasPassed, nextTurn } from '../core/turn.ts'
 import { calledBefore, valueInWords } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Listing } from '../core/listing.ts'
@@ -12,7 +12,7 @@ import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
 import { contentOf } from './guard/hold.ts'
-import { isInVain, isSuspect, isUnderWay, refusedBefore } from './situation.ts'
+import { day, isInVain, isSuspect, isUnderWay, refusedBefore } from './situation.ts'
 import type { Case, WantedListing } from './situation.ts'
 
 interface Wanting extends Case {
@@ -20,8 +20,6 @@ interface Wanting extends Case {
   /** What the service shows of it; null: nothing. */
   item: ShownRow | null
 }
-
-const day = 86_400_000
 
 /** Decides about an MLSNumber for which the feed holds one listing; null: nothing is to be done. */
 export function present(known: Case, wanted: WantedListing): Change | null {
@@ -140,12 +138,14 @@ const isUnseen = ({ baseline, ignored }: SnapshotRow): boolean => baseline === n
 
 /** What to do about a listing that is not shown as it was sent; null: nothing. */
 function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): Change | null {
-  const { drift, forms, now } = one.settings
+  const { drift, forms, now, ownership } = one.settings
   if (mine.ignored && mine.baseline === item.hash) {
     const [{ field, from, to }] = fields
     const why = `the service confirmed it and goes on showing ${field} as ${valueInWords(field, from)}, not ${valueInWords(field, to)}`
-    const sendAgain = update(one, 'drifted', why, fields)
-    if (now - mine.sentAt >= day) return sendAgain
+    // Without a mark it may be the service's own form, shown before and after: two writes of one run tell.
+    const isMarked = ownership !== 'snapshot' && item.owner !== null
+    const sendAgain = update(one, isMarked ? 'drifted' : 'unseen', why, fields)
+    if (hasPassed(mine.sentAt, day, now)) return sendAgain
     return hold(sendAgain, 'not-converging', `not converging: ${why}; sent again after a day`)
   }
   // Never looked at since it was sent, it may be the service's own form, if its fields are known for one, or somebody's edit.
@@ -299,8 +299,12 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
   if (refused !== null && (isCreate || change.kind === 'update')) return hold(change, 'refused-before', refused)
   const { undone = 0, putRightAt = null } = mine ?? {}
   if (change.kind === 'hold' || !isPutRight(change) || !isInVain(undone, putRightAt, now)) return change
-  const remedy = 'find what undoes it on the chatbot and stop it; it is put right again a week after the last time'
-  const why = `not converging: ${change.why}, though put right ${undone} times running: ${remedy}`
+  // What the service shows in its own form, it may also change by itself, as addresses of photos that are signed anew each day.
+  const isOwn = change.kind === 'update' && change.fields.every(({ field }) => settings.forms.has(field))
+  const remedy = isOwn
+    ? `if the service itself changes ${change.fields.map(({ field }) => field).join(' or ')}, name that in volatile.fields, beside DaysOnMarket; else find what undoes it on the chatbot and stop it`
+    : 'find what undoes it on the chatbot and stop it'
+  const why = `not converging: ${change.why}, though put right ${undone} times running: ${remedy}; it is put right again a week after the last time`
   return hold(change, 'not-converging', why)
 }
 

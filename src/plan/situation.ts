@@ -1,6 +1,7 @@
 import { compareKeys } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
+import { hasPassed } from '../core/turn.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Ask, Bookkeeping, Wanted } from './change.ts'
 import { nothingRemembered } from './guard/hold.ts'
@@ -192,12 +193,12 @@ export function isUnderWay(row: SnapshotRow | null, settings: PlanSettings): boo
 export const isSuspect = ({ suspectUntil }: SnapshotRow, { remoteStartedAt }: PlanSettings): boolean =>
   suspectUntil !== null && remoteStartedAt < suspectUntil
 
+/** Milliseconds after which what the service refused or ignored is sent again. */
+export const day = 86_400_000
+
 /** Whether what was done so often in a row was undone each time. A week after the last time whatever undid it may have stopped. */
 export const isInVain = (times: number, last: number | null, now: number): boolean =>
-  times >= 3 && (last === null || now - last < 7 * 86_400_000)
-
-/** Milliseconds after which a refused listing is sent again. */
-const sentAgainAfter = 86_400_000
+  times >= 3 && (last === null || now - last < 7 * day)
 
 /** In words, that the service refused this very content within a day; null: it did not. */
 export function refusedBefore(
@@ -206,6 +207,7 @@ export function refusedBefore(
   { mapping, now, timezone }: Pick<PlanSettings, 'mapping' | 'now' | 'timezone'>,
 ): string | null {
   if (row === null || row.refusedContent !== content || row.refusedMapping !== mapping) return null
-  if (row.refusedAt === null || now - row.refusedAt >= sentAgainAfter) return null
+  // A nightly run begins a little earlier than the refusal of the night before.
+  if (row.refusedAt === null || hasPassed(row.refusedAt, day, now)) return null
   return `refused by the service at ${minuteIn(timezone, row.refusedAt)} ("${row.refusedMessage}"): sent again when it changes, or after a day`
 }

@@ -9,7 +9,7 @@ import type { Remembered } from '../plan/guard/hold.ts'
 import { AbsenceProof } from '../plan/proof.ts'
 import type { Sides } from '../plan/proof.ts'
 import { inOneGo, paged } from './scratch-file.ts'
-import type { OfKind, Outcome, Stored, Workspace } from './workspace.ts'
+import type { OfKind, Outcome, Respelled, Stored, Workspace } from './workspace.ts'
 
 const pageRows = 500
 
@@ -123,6 +123,13 @@ export function createPlan(
     `SELECT 1 FROM change AS gone JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair > 0
     WHERE gone.seq = ? AND gone.pair > 0 AND comes.result IS NOT 'done' LIMIT 1`,
   )
+  database.function('isRespelled', { deterministic: true }, (one: string, other: string) => +isRespelled(one, other))
+  const respelled = database.prepare<[number, number], Respelled>(
+    `SELECT comes.key AS sent, gone.key AS listed FROM change AS gone JOIN change AS comes ON comes.home = gone.home
+      AND comes.kind = 'create' AND comes.pair = 2 AND comes.change ->> '$.cause' = 'gone-from-service'
+    WHERE gone.home = (SELECT home FROM change WHERE seq = ?) AND gone.kind = 'delete' AND gone.pair = 2
+      AND gone.change ->> '$.snapshot' IS NULL AND ? IN (gone.seq, comes.seq) AND isRespelled(gone.key, comes.key) LIMIT 1`,
+  )
   const setOutcome = database.prepare('UPDATE change SET result = ?, error = ? WHERE seq = ?')
   const addEntry = database.prepare('INSERT INTO bookkeeping (entry) VALUES (?)')
   const pageOfEntries = database.prepare<[number], EntryRow>(
@@ -170,6 +177,7 @@ export function createPlan(
     },
     isStillThere: (home: string) => stillThere.get(home) !== undefined,
     isNotThereYet: (seq: number) => notThereYet.get(seq) !== undefined,
+    respelled: (seq: number) => respelled.get(seq, seq) ?? null,
     recordOutcomes: inOneGo(database, (outcomes: readonly { seq: number; outcome: Outcome }[]) => {
       for (const { seq, outcome } of outcomes) setOutcome.run(outcome.result, outcome.error, seq)
     }),
@@ -202,10 +210,20 @@ function numberOfPair(change: Change): string | null {
   // A hold without an action can't go together with the other half.
   const isHalf = change.kind === 'create' || action?.kind === 'delete' || action?.kind === 'forget'
   if (!isHalf || (homeOfPair(change) ?? '') !== '') return null
-  return change.mlsNumber
+  return foldedNumber(change.mlsNumber)
+}
+
+/** A number without what is spelled in different ways. */
+const foldedNumber = (mlsNumber: string): string =>
+  mlsNumber
     .toUpperCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, '')
     .replace(/^(\p{L}*)0+/u, '$1')
+
+/** Whether of two MLSNumbers of one home the service may have made the one of the other: in another spelling, or cut. */
+function isRespelled(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+  return long.startsWith(short) || foldedNumber(one) === foldedNumber(other)
 }
 
 /** Whether two such numbers are the same but for a prefix. If the prefix ends in a digit, they are not. */

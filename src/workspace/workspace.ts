@@ -35,6 +35,12 @@ export interface Stored<C extends Change = Change> {
   readonly outcome: Outcome | null
 }
 
+/** One listing under the MLSNumber that was sent, and the one that the service lists. */
+export interface Respelled {
+  readonly sent: string
+  readonly listed: string
+}
+
 /** The change, or changes, of one kind. */
 export type OfKind<Kind extends ChangeKind> = Extract<Change, { kind: Kind }>
 
@@ -132,6 +138,8 @@ export interface Workspace {
   isStillThere(home: string): boolean
   /** Whether a delete is paired with a create that has failed, or is not known to be done. */
   isNotThereYet(seq: number): boolean
+  /** If a delete and a create are of one listing, whose MLSNumber the service seems to spell in its own way: both spellings. */
+  respelled(seq: number): Respelled | null
   recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void
   addBookkeeping(entries: readonly Bookkeeping[]): void
   bookkeeping(): Iterable<Bookkeeping>

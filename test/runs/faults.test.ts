@@ -220,6 +220,15 @@ describe('a refusal of one listing', () => {
     await right(all)
   })
 
+  test('and by the next nightly run, which begins a little earlier than the refusal', async () => {
+    world.standIn.addFault({ operations: ['Create'], mlsNumber, times: 1, fault: refusal })
+    world.deliver(zillowFeed(all))
+    await world.run()
+    world.clock.advance(24 * hour - minute)
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [{ kind: 'create', mlsNumber }] })
+    await right(all)
+  })
+
   test('so it is where another fact of it is held: what goes out is the same, until the fact is let go', async () => {
     world.configure({ north: { volatile: north.volatile } })
     world.deliver(zillowFeed(all))

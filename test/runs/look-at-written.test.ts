@@ -206,6 +206,22 @@ test("nor is one listing's edit a form of all the others, where the second write
   expect(world.listing(all[1].mlsNumber)).toMatchObject({ SalePrice: dearer(all[1]).price })
 })
 
+test('without marks a form that was there before the first write is learnt a day later', async () => {
+  await begin({ cut: { Description: 10 } }, { ownership: 'snapshot', volatile: { refresh: '365d' } })
+  await world.run()
+  world.loseStore()
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 12 } })
+  expect(await world.run()).toMatchObject({ result: 'partial', counts: { hold: 12 } })
+  world.clock.advance(24 * 3_600_000)
+  expect((await world.run()).notes).toContainEqual(
+    expect.stringContaining('Description is shown otherwise than sent in'),
+  )
+  for (let times = 1; times <= 2; times++) {
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 }, notes: [] })
+    world.clock.advance(24 * 3_600_000)
+  }
+})
+
 test('without marks a field that was to be cleared is sent twice: the first update may have been ignored', async () => {
   await begin({}, { ownership: 'snapshot' })
   await world.run()

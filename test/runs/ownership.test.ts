@@ -189,6 +189,16 @@ describe('listings made by hand', () => {
   })
 })
 
+test('a mark that the service cut is still its feed’s', async () => {
+  await load()
+  const cut = [{ Key: 'ListingSyncFeed', value: 'north/1f3a' }]
+  for (const { mlsNumber } of all) world.standIn.edit(chatbot, mlsNumber, { ExtensionColumn: cut })
+  world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1, 11)]))
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 1, hold: 0 } })
+  expect(numbers()).toEqual(keys(all.slice(0, 11)))
+  expect(world.listing(all[0].mlsNumber)).toMatchObject({ SalePrice: dearer(all[0]).price })
+})
+
 test('a person gives a listing of ours another MLSNumber: it is reported, and neither deleted nor created a second time', async () => {
   await load()
   world.standIn.edit(chatbot, all[0].mlsNumber, { MLSNumber: 'BY-HAND' })
@@ -200,6 +210,33 @@ test('a person gives a listing of ours another MLSNumber: it is reported, and ne
   world.standIn.edit(chatbot, 'BY-HAND', { MLSNumber: all[0].mlsNumber })
   await nothingLeft()
 })
+
+test.each([true, false])(
+  'what the service spells in its own way stays, once, and is told (keys in any case: %s)',
+  async (inAnyCase) => {
+    world.standIn.changeProfile({ mlsNumberKept: 'upper-case', caseInsensitiveKeys: inAnyCase })
+    const lower = { ...all[0], mlsNumber: 'ia-1' }
+    await load([lower, ...all.slice(1)])
+    const there = ['IA-1', ...keys(all.slice(1))]
+    world.clock.advance(61 * minute)
+    const said = 'the service lists ia-1 as IA-1: write the MLSNumber as it does'
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'partial', counts: { create: 1, delete: 1 } })
+    expect(report.changes.map(({ outcome }) => outcome?.error)).toContainEqual(expect.stringContaining(said))
+    for (let night = 1; night <= 10; night++) {
+      world.clock.advance(24 * 60 * minute)
+      expect((await world.run()).result).toMatch(/partial|held/)
+      expect(numbers()).toEqual(there)
+    }
+    world.deliver(zillowFeed(all.slice(1)))
+    for (let night = 1; night <= 4; night++) {
+      world.clock.advance(24 * 60 * minute)
+      await world.run()
+    }
+    expect(numbers()).toEqual(keys(all.slice(1)))
+    await nothingLeft()
+  },
+)
 
 test('a feed that is taken out of the configuration, or renamed, deletes nothing', async () => {
   await load()
