@@ -106,6 +106,8 @@ describe.each(['XML', 'CSV'] as const)('%s', (container) => {
       'from 400,000 to 600,000',
       'make an offer',
       'offers over 400,000',
+      'TBA',
+      'EOI',
     ])('%j is no public price', async (value) => {
       const listing = await became(container, price, value)
       expect(listing).toMatchObject({ MLSNumber: 'M2' })

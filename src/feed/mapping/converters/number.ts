@@ -172,8 +172,10 @@ export const money: Converter = {
   },
 }
 
+/** `TBA` is one, too, although it has the form of a currency's code. */
 function isText(found: string): boolean {
-  return found.length <= longestAmount && /\p{L}{2}/u.test(found.replaceAll(currency, ''))
+  const isCode = /\d/.test(found) || symbolOfCurrency(found.trim()) !== undefined
+  return found.length <= longestAmount && /\p{L}{2}/u.test(isCode ? found.replaceAll(currency, '') : found)
 }
 
 /** The symbol of the currency that is written at an amount, if it is certainly not the listed one; else null. */
