@@ -124,6 +124,19 @@ describe.each([
   })
 })
 
+test('values of one field that are left out for different reasons are told apart', async () => {
+  world = await RunWorld.start()
+  const prices = ['300,000 - 350,000', 'make an offer', 'Auction', '250000']
+  world.deliver(
+    zillowDocument(...prices.map((price, index) => zillowHome(`M${index}`, { 'ListingDetails/Price': price }))),
+  )
+  const why = "as it can't be read:"
+  expect((await world.run()).notes).toEqual([
+    expect.stringMatching(`^SalePrice was left out of 1 listing, ${why} is a range.*"300,000 - 350,000"\\)$`),
+    expect.stringMatching(`^SalePrice was left out of 2 listings, ${why} is text in place.*"make an offer"\\)$`),
+  ])
+})
+
 test('the note is in the reports that people read, whatever the feed has in it', async () => {
   world = await RunWorld.start()
   const hostile = zillowHome('M&#27;[2J1', { 'BasicDetails/Description': 'CafÃ©&lt;b&gt;&#x202E;x' })
