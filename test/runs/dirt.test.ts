@@ -1,4 +1,5 @@
 /** Whole runs over HTTP with feeds that are odd in a way that must not hurt. */
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { resoRow, resoTable, zillowDocument, zillowHome } from '../support/delivery.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
@@ -135,6 +136,34 @@ test('values of one field that are left out for different reasons are told apart
     expect.stringMatching(`^SalePrice was left out of 1 listing, ${why} is a range.*"300,000 - 350,000"\\)$`),
     expect.stringMatching(`^SalePrice was left out of 2 listings, ${why} is text in place.*"make an offer"\\)$`),
   ])
+})
+
+describe('thousands that the feed writes otherwise than its preset says', () => {
+  const low = '3 of 3 sale prices are less than 1000, such as 207 for M0: if the feed writes thousands otherwise'
+  const priced = (...prices: string[]): string =>
+    zillowDocument(...prices.map((price, index) => zillowHome(`M${index}`, { 'ListingDetails/Price': price })))
+
+  test('are told, by inspect and by the run, until the configuration says how it writes them', async () => {
+    world = await RunWorld.start()
+    world.deliver(priced('207.000', '214.500', '350.000'))
+    expect((await world.executed('inspect', join(world.folder, 'north.xml'))).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      low,
+    )
+    expect((await world.run()).notes).toEqual([expect.stringContaining(low)])
+    world.configure({
+      north: { fields: { SalePrice: { from: 'ListingDetails/Price', numbers: { decimal: ',', group: '.' } } } },
+    })
+    expect((await world.run('diff')).notes.join()).not.toContain('are less than')
+  })
+
+  test.each([
+    ['a few', ['207.000', '214.500', '350000', '420000']],
+    ['rents', ['207.000', '214.500', '350.000'], 'For Rent'],
+  ])('are not told of %s', async (_, prices, status = 'Active') => {
+    world = await RunWorld.start()
+    world.deliver(priced(...prices).replaceAll('<Status>Active', `<Status>${status}`))
+    expect((await world.run()).notes).toEqual([])
+  })
 })
 
 test('the note is in the reports that people read, whatever the feed has in it', async () => {
