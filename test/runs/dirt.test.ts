@@ -139,7 +139,7 @@ test('values of one field that are left out for different reasons are told apart
 })
 
 describe('thousands that the feed writes otherwise than its preset says', () => {
-  const low = '3 of 3 sale prices are less than 1000, such as 207 for M0: if the feed writes thousands otherwise'
+  const low = ' too low for a home, such as 207 for M0: if the feed writes thousands otherwise'
   const priced = (...prices: string[]): string =>
     zillowDocument(...prices.map((price, index) => zillowHome(`M${index}`, { 'ListingDetails/Price': price })))
 
@@ -153,12 +153,18 @@ describe('thousands that the feed writes otherwise than its preset says', () => 
     world.configure({
       north: { fields: { SalePrice: { from: 'ListingDetails/Price', numbers: { decimal: ',', group: '.' } } } },
     })
-    expect((await world.run('diff')).notes.join()).not.toContain('are less than')
+    expect((await world.run('diff')).notes.join()).not.toContain('too low')
+  })
+
+  test('are told of rents, too', async () => {
+    world = await RunWorld.start()
+    world.deliver(priced('1.200', '1.450', '950', '1.300').replaceAll('<Status>Active', '<Status>For Rent'))
+    expect((await world.run()).notes).toEqual([expect.stringMatching(/^3 of 4 prices are too low .* 1\.2 for M0/)])
   })
 
   test.each([
     ['a few', ['207.000', '214.500', '350000', '420000']],
-    ['rents', ['207.000', '214.500', '350.000'], 'For Rent'],
+    ['rents', ['207', '214.50', '350.00'], 'For Rent'],
   ])('are not told of %s', async (_, prices, status = 'Active') => {
     world = await RunWorld.start()
     world.deliver(priced(...prices).replaceAll('<Status>Active', `<Status>${status}`))
