@@ -6,17 +6,19 @@ import { monthlyFactors, hidesPrice, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Building, Converter } from './converter.ts'
 
+/** What stands between thousands; a blank and an apostrophe have several forms. */
+const marks = { '.': /\./g, ',': /,/g, ' ': /[ \u00a0\u202f]/g, "'": /['\u2019]/g } as const
+
 /** Reads numbers with these separators; null: not such a number. */
 export function numberReader({ decimal, group }: Numbers): (text: string) => number | null {
-  const literal = (mark: string) => (mark === ' ' ? '[ \\u00a0\\u202f]' : `\\${mark}`)
-  const grouped = group === '' ? '' : `|\\d{1,3}(?:${literal(group)}\\d{3})+`
-  const form = new RegExp(`^[-+]?(?:(?:\\d+${grouped})(?:${literal(decimal)}\\d*)?|${literal(decimal)}\\d+)$`)
+  const grouped = group === '' ? '' : `|\\d{1,3}(?:${marks[group].source}\\d{3})+`
+  const form = new RegExp(`^[-+]?(?:(?:\\d+${grouped})(?:\\${decimal}\\d*)?|\\${decimal}\\d+)$`)
   // Most numbers are written so, and JavaScript reads them as they are.
   const plain = decimal === '.' ? /^\d{1,15}(?:\.\d{0,15})?$/ : /^\d{1,15}$/
   return (text) => {
     if (plain.test(text)) return Number(text)
     if (!form.test(text)) return null
-    let digits = group === '' ? text : text.replaceAll(group === ' ' ? /[ \u00a0\u202f]/g : group, '')
+    let digits = group === '' ? text : text.replaceAll(marks[group], '')
     if (decimal === ',') digits = digits.replace(',', '.')
     const value = Number(digits)
     return Number.isFinite(value) ? value : null
