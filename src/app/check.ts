@@ -184,9 +184,10 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
     const isCut = document.complete === false
     const cut = isCut ? `; not whole: ${printable(document.reasons.join('; '))}` : ''
     if (isCut) why.push('ask whoever delivers it; until it is whole, nothing is deleted for being absent')
+    const noted = findings.notes.map((note) => `; ${printable(note)}`).join('')
     const remedy = doubt === null ? why : [...why, doubt]
     return {
-      ...fine('source', `${read}; ${fit}${filtered}${rejected}${unproven}${cut}`, name),
+      ...fine('source', `${read}; ${fit}${filtered}${rejected}${unproven}${cut}${noted}`, name),
       remedy: remedy.length === 0 ? null : remedy.join('; '),
     }
   } catch (error) {

@@ -22,8 +22,9 @@ export type HomeHash = string | null
 
 export function homeHashOf({ Address, City, ZIP }: Place): HomeHash {
   const street = wordsOf(Address ?? '')
-  // Without a number it is a street, and a hidden address is none.
-  if (street.length < 2 || !street.some((word) => /\d/.test(word))) return null
+  // Without a number it is a street, and a hidden address is none. Where words are not set apart, one is both.
+  const isOneWord = street.length < 2 && !street.some((word) => /\p{Lo}/u.test(word))
+  if (isOneWord || !street.some((word) => /\p{Nd}/u.test(word))) return null
   const town = wordsOf(City ?? '').join(' ') || wordsOf(ZIP ?? '').join('')
   return shortHash(JSON.stringify([street, town]))
 }

@@ -165,6 +165,7 @@ const forms = [
   { decimal: ',', group: '' },
   { decimal: ',', group: ' ' },
   { decimal: '.', group: ' ' },
+  { decimal: '.', group: "'" },
 ] as const
 
 /** Another form of numbers than the preset's that at least halves the unreadable values. */

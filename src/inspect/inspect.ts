@@ -130,7 +130,8 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
   }
   const feed = preset && feedMapping(preset, options, mapped.profile.fields())
   const findings = findingsOf(opened.name, document, choice, mapped, feed)
-  return { findings: { ...findings, notes: isEmpty && mode !== undefined ? [emptyMeans[mode]] : [] }, preset, feed }
+  if (isEmpty && mode !== undefined) findings.notes.push(emptyMeans[mode])
+  return { findings, preset, feed }
 }
 
 /** What a whole document without a record tells a run. */
@@ -246,7 +247,7 @@ function findingsOf(
     removals: tally.removals(),
     missing: missingFacts(tally.missing(), feed, tally.counts.listings + tally.counts.rejects, unused),
     hiding: preset === null ? [] : unreadFlags(fields),
-    notes: [],
+    notes: mapped.prices.notes(),
   }
 }
 

@@ -3,6 +3,7 @@ import { mlsNumberOf } from '../core/listing.ts'
 import type { Delivered } from '../core/listing.ts'
 import type { RawRecord, Reading } from '../feed/format/format.ts'
 import { createMapping } from '../feed/mapping/create-mapping.ts'
+import { LowPrices } from '../feed/mapping/low-prices.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import { withFurther } from '../feed/mapping/defaults.ts'
 import type { Choice } from './choice.ts'
@@ -17,6 +18,7 @@ export class MappedRecords {
   beyondAscii = false
   readonly profile = new Profile()
   readonly tally = new Tally()
+  readonly prices = new LowPrices()
   readonly samples = new Samples()
   readonly mapping: Mapping | null
   readonly moment: Moment
@@ -56,6 +58,9 @@ export class MappedRecords {
   #count(delivered: Delivered, filledUp: () => Delivered | null): void {
     const lacks = delivered.kind === 'reject' && lacksFactsOnly(delivered.problems)
     const whole = lacks ? filledUp() : null
+    const made = whole ?? delivered
+    const isGuessed = delivered.kind === 'reject' && delivered.problems.some(({ field }) => field === 'SaleType')
+    if (made.kind === 'listing' && !isGuessed) this.prices.look(made.listing)
     this.tally.add(delivered, whole?.kind === 'listing' ? whole.listing.PropertyType : null)
     if (this.samples.wants(delivered)) this.samples.add(delivered, whole)
   }

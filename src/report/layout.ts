@@ -292,7 +292,7 @@ function failedRow({ mlsNumber, kind, outcome }: ReportedChange): Row {
 
 function rejectSection(report: Report): Unfilled {
   return {
-    title: `Records that could not become a listing (${report.delivery.rejects})`,
+    title: `Why ${many(report.delivery.rejects, 'record')} could not become a listing`,
     tone: 'warning',
     intro: [],
     command: commandFor('inspect', report),

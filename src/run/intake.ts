@@ -9,6 +9,7 @@ import { many } from '../core/text.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
 import type { RawRecord, Reading, Written } from '../feed/format/format.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
+import { LowPrices } from '../feed/mapping/low-prices.ts'
 import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
 import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
@@ -50,6 +51,7 @@ export async function intakeOf(
   const ending = endOf()
   const leftOut = imagesCount()
   const unread = unreadCount()
+  const prices = new LowPrices()
   const known = areSeveral ? null : await tools.store.snapshot.knownRecords(feed.chatbot, feed.name, mapping.version)
   const keyless = keylessRecords(last.keyless, moment.now)
   let [endsLater, skipped, position] = [false, 0, 0]
@@ -129,6 +131,7 @@ export async function intakeOf(
           if (one.kind === 'listing') {
             leftOut.add(one.imagesLeftOut, one.imageFiles)
             unread.add(one)
+            prices.look(one.listing)
           }
           const bytes = skippable ? raw : null
           rows.push(newRow(feed.plan.volatile.fields, moment, one, position, bytes, delivered.length, home))
@@ -159,10 +162,13 @@ export async function intakeOf(
         skipped === 1
           ? '1 record that is as in the last run was'
           : `${skipped} records that are as in the last run were`
-      return [...leftOut.notes(), ...unread.notes(), ...looks.doubled.notes(), ...looks.marks.notes()].map((note) =>
-        // Or fewer than in the last run would look as if the feed had been put right.
-        skipped === 0 ? note : `${note}; ${others} not read and not counted`,
-      )
+      const { doubled, marks } = looks
+      return [leftOut, unread, prices, doubled, marks]
+        .flatMap((each) => each.notes())
+        .map((note) =>
+          // Or fewer than in the last run would look as if the feed had been put right.
+          skipped === 0 ? note : `${note}; ${others} not read and not counted`,
+        )
     },
     end: () => known?.end(),
   }

@@ -6,7 +6,7 @@ import type { RawRecord, Reading, RecordFields } from '../feed/format/format.ts'
 import { RecordError } from '../feed/format/format.ts'
 import { lackOf, rowCounts } from '../feed/mapping/join.ts'
 import type { Join } from '../feed/mapping/join.ts'
-import { rowPaths } from '../feed/mapping/path-row.ts'
+import { headersOf, rowPaths } from '../feed/mapping/path-row.ts'
 import { reasonsOf } from '../feed/transport/transport.ts'
 import type { TransportEnd } from '../feed/transport/transport.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -66,6 +66,7 @@ async function readTable(
     const [key, order] = [paths.compile(table.key), table.orderBy === undefined ? null : paths.compile(table.orderBy)]
     const columns = table.columns.map((name) => paths.compile(name))
     const filters = new Map(Object.keys(table.where ?? {}).map((name) => [name, paths.compile(name)]))
+    const lacking = columnsLackedBy(table)
     let waiting: { key: string; rank: number; cells: string[] }[] = []
     let found = 0
     let broken = ''
@@ -84,6 +85,7 @@ async function readTable(
         return
       }
       paths.prepare(row)
+      lacking.seen(row)
       const recordKey = key.first(row)
       if (recordKey === '' || !rowCounts(table, (name) => filters.get(name)?.first(row) ?? '')) return
       const rank = order === null ? 0 : Number(order.first(row) || Infinity)
@@ -104,6 +106,8 @@ async function readTable(
     const reasons = [...reasonsOf(ended, { hasEndMark: false }), ...reading.end().reasons]
     const [why] = [...reasons, ...(broken === '' ? [] : [broken]), ...(ended.doubt ? [ended.doubt] : [])]
     if (why !== undefined) return why
+    const lack = lacking.why()
+    if (lack !== null) return lack
     if (found === 0) return 'no row of it names a record'
     const largest = scratch.joinedBeyond(table.name, maxRecordBytes)
     return largest === null
@@ -112,6 +116,24 @@ async function readTable(
   } catch (error) {
     if (!(error instanceof FeedError)) throw error
     return error.message
+  }
+}
+
+/** Which columns a table lacks that the rules, `orderBy` or `where` name. Of those of the rules one is enough. */
+function columnsLackedBy({ columns, orderBy, where = {} }: JoinedTable) {
+  const wanted = new Set([[...columns], ...[orderBy ?? [], ...Object.keys(where)].flat().map((name) => [name])])
+  let isEmpty = true
+  return {
+    seen(row: RecordFields): void {
+      isEmpty = false
+      if (wanted.size === 0) return
+      const names = Object.keys(row)
+      for (const some of wanted) if (some.some((name) => headersOf(name, names).length > 0)) wanted.delete(some)
+    },
+    why(): string | null {
+      const [some] = wanted
+      return isEmpty || some === undefined ? null : `it has no column ${some.map((name) => `"${name}"`).join(' or ')}`
+    },
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Delivered, Problem } from '../core/listing.ts'
 import { many, printable, shorten } from '../core/text.ts'
 
-/** How many fields are named. */
+/** How many fields, and reasons, are named. */
 const mostNamed = 20
 
 interface Counted {
@@ -11,22 +11,23 @@ interface Counted {
   first: Problem & { at: string }
 }
 
-/** Counts them by field, except in records that are skipped as unchanged: they are not read. */
+/** Counts them by field and reason, except in records that are skipped as unchanged: they are not read. */
 export function unreadCount() {
-  const fields = new Map<string, Counted>()
+  const reasons = new Map<string, Counted>()
   return {
     add({ at, unread = [] }: Extract<Delivered, { kind: 'listing' }>): void {
       for (const problem of unread) {
-        const counted = fields.get(problem.field)
+        const reason = `${problem.field}: ${problem.problem}`
+        const counted = reasons.get(reason)
         if (counted !== undefined) counted.count++
-        else if (fields.size < mostNamed) fields.set(problem.field, { count: 1, first: { ...problem, at } })
+        else if (reasons.size < mostNamed) reasons.set(reason, { count: 1, first: { ...problem, at } })
       }
     },
-    /** One sentence for each field. */
+    /** One sentence for each. */
     notes: (): string[] =>
-      [...fields].map(([field, { count, first }]) => {
+      [...reasons.values()].map(({ count, first }) => {
         const value = shorten(printable(first.value ?? ''), 60)
-        return `${field} was left out of ${many(count, 'listing')}, as it can't be read: ${first.problem} (${first.at}: "${value}")`
+        return `${first.field} was left out of ${many(count, 'listing')}, as it can't be read: ${first.problem} (${first.at}: "${value}")`
       }),
   }
 }

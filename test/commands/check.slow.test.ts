@@ -100,6 +100,16 @@ test('that a document is cut off is said, and that nothing is deleted for it', a
   expect(stdout).toMatch(/→ .*ask whoever delivers it; until it is whole, nothing is deleted for being absent\n/)
 })
 
+test('a second table that is missing is said, and prices that are too low', async () => {
+  const media = { source: './media.csv', key: 'ResourceRecordKey', by: 'ListingDetails/MlsId' }
+  world.configure({ north: { join: { media }, fields: { Images: { from: 'media:MediaURL', as: 'images' } } } })
+  world.deliver(zillowFeed(homes(1, 5).map((one) => ({ ...one, price: 3 }))))
+  const { stdout } = await world.executed('check')
+  expect(stdout).toMatch(
+    /✓ source north: 5 records .+; 5 of 5 prices are too low .+; The table media \(join\) is missing/,
+  )
+})
+
 test('what a feed left behind that has another name now is pointed at', async () => {
   world.deliver(zillowFeed(homes(1, 5)))
   await world.run()

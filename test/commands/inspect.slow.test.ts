@@ -240,6 +240,15 @@ describe('what is said of a feed', () => {
     expect(findings.samples[0].listing?.SalePrice).toBe(150_000)
   })
 
+  test.each(["'", '’'])('numbers with %s between thousands', async (mark) => {
+    const rows = [1, 2, 3, 4, 5].map((n) => `${n},Active,${n}50${mark}000,3,2,1990,${n}${mark}200,Main Road ${n}`)
+    const { findings } = await found(
+      made('ch.csv', `MLS #,Status,List Price,Beds,Baths,Year Built,SqFt,Address\n${rows.join('\n')}\n`),
+    )
+    expect(findings.settings.map(({ write }) => write)).toEqual([`numbers: { decimal: '.', group: "'" }`])
+    expect(findings.samples[0].listing).toMatchObject({ SalePrice: 150_000, BuildingArea: 1200 })
+  })
+
   test('encodings: by the byte order mark, by the bytes themselves', async () => {
     const text = readFileSync(fixtureOf('kyero'), 'utf8').replace(/^<\?xml[^>]*>\s*/, '')
     const wide = (await found(made('wide.xml', Buffer.from(`\ufeff${text}`, 'utf16le')))).findings

@@ -1,4 +1,5 @@
 /** Whole runs over HTTP with feeds that are odd in a way that must not hurt. */
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { resoRow, resoTable, zillowDocument, zillowHome } from '../support/delivery.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
@@ -121,6 +122,53 @@ describe.each([
     expect(world.listing('M0')).toMatchObject({ Description: 'Café next door' })
     expect(world.listing('M1')).toMatchObject({ Description: 'Café next door' })
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 3 }, notes: [] })
+  })
+})
+
+test('values of one field that are left out for different reasons are told apart', async () => {
+  world = await RunWorld.start()
+  const prices = ['300,000 - 350,000', 'make an offer', 'Auction', '250000']
+  world.deliver(
+    zillowDocument(...prices.map((price, index) => zillowHome(`M${index}`, { 'ListingDetails/Price': price }))),
+  )
+  const why = "as it can't be read:"
+  expect((await world.run()).notes).toEqual([
+    expect.stringMatching(`^SalePrice was left out of 1 listing, ${why} is a range.*"300,000 - 350,000"\\)$`),
+    expect.stringMatching(`^SalePrice was left out of 2 listings, ${why} is text in place.*"make an offer"\\)$`),
+  ])
+})
+
+describe('thousands that the feed writes otherwise than its preset says', () => {
+  const low = ' too low for a home, such as 207 for M0: if the feed writes thousands otherwise'
+  const priced = (...prices: string[]): string =>
+    zillowDocument(...prices.map((price, index) => zillowHome(`M${index}`, { 'ListingDetails/Price': price })))
+
+  test('are told, by inspect and by the run, until the configuration says how it writes them', async () => {
+    world = await RunWorld.start()
+    world.deliver(priced('207.000', '214.500', '350.000'))
+    expect((await world.executed('inspect', join(world.folder, 'north.xml'))).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      low,
+    )
+    expect((await world.run()).notes).toEqual([expect.stringContaining(low)])
+    world.configure({
+      north: { fields: { SalePrice: { from: 'ListingDetails/Price', numbers: { decimal: ',', group: '.' } } } },
+    })
+    expect((await world.run('diff')).notes.join()).not.toContain('too low')
+  })
+
+  test('are told of rents, too', async () => {
+    world = await RunWorld.start()
+    world.deliver(priced('1.200', '1.450', '950', '1.300').replaceAll('<Status>Active', '<Status>For Rent'))
+    expect((await world.run()).notes).toEqual([expect.stringMatching(/^3 of 4 prices are too low .* 1\.2 for M0/)])
+  })
+
+  test.each([
+    ['a few', ['207.000', '214.500', '350000', '420000']],
+    ['rents', ['207', '214.50', '350.00'], 'For Rent'],
+  ])('are not told of %s', async (_, prices, status = 'Active') => {
+    world = await RunWorld.start()
+    world.deliver(priced(...prices).replaceAll('<Status>Active', `<Status>${status}`))
+    expect((await world.run()).notes).toEqual([])
   })
 })
 

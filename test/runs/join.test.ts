@@ -35,6 +35,9 @@ const mediaHeader = 'ResourceRecordID,MediaURL,Order,MediaCategory'
 
 const homes = (...ids: string[]): void => world.deliver(resoTable(...ids.map((id) => resoRow(id))), 'north.csv')
 const pictures = (...rows: string[]): void => world.deliver(`${[mediaHeader, ...rows].join('\n')}\n`, 'media.csv')
+/** The same pictures, of which a column has another name. */
+const renamed = (column: string, name: string): void =>
+  world.deliver(`${[mediaHeader.replace(column, name), ...all].join('\n')}\n`, 'media.csv')
 const all = [
   mediaRow('M1', 'a10', 10),
   mediaRow('M2', 'b1', 1),
@@ -76,6 +79,9 @@ describe('a second file', () => {
       'holds a row that can not be read',
       () => world.deliver(`${mediaHeader}\n${all[2]}\n${all[0]},too,many\n`, 'media.csv'),
     ],
+    ['calls the addresses otherwise', () => renamed('MediaURL', 'Link')],
+    ['calls the order otherwise', () => renamed('Order', 'Sorting')],
+    ['calls the category otherwise', () => renamed('MediaCategory', 'Kind')],
     ['is a page', () => world.deliver('<html><body>Log in</body></html>', 'media.csv')],
   ])('that %s clears no pictures, and the feed goes on', async (_, spoil) => {
     spoil()

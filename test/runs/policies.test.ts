@@ -44,6 +44,23 @@ describe('grace', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 0, hold: 0 } })
   })
 
+  test.each([
+    ['Latin', '12 Oak Street'],
+    ['Chinese, which sets no words apart', '建国路88号'],
+    ['Japanese', '渋谷区神南１丁目'],
+    ['Arabic, whose digits are its own', 'شارع الملك فهد ١٢'],
+  ])('under another number meanwhile, a home with an address in %s is there once', async (_, street) => {
+    await load({ limits: { grace: { runs: 3 } } })
+    world.deliver(zillowFeed([{ ...first, street, unit: '' }, ...rest]))
+    await world.run()
+    world.deliver(zillowFeed([{ ...first, street, unit: '', mlsNumber: 'NEW-1' }, ...rest]))
+    for (let run = 1; run < 5; run++) {
+      await world.run()
+      expect(world.listings().filter((one) => String(one['Address']) === street)).toHaveLength(1)
+    }
+    expect(world.listing('NEW-1')).toBeDefined()
+  })
+
   test('a listing that comes back begins anew, also by its very bytes or in an incomplete delivery', async () => {
     await load({ limits: { grace: { runs: 2 } } })
     const absent = zillowFeed(rest)

@@ -20,9 +20,7 @@ export interface HiddenStreet {
  * `Kölner Straße 5`. In an address of the web, `12_oak` is enough.
  */
 export function hiddenStreet(street: string | undefined): HiddenStreet | null {
-  const bare = street
-    ?.replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '')
-    .replace(/^[^/]{1,20}\/(?=\d)/, '')
+  const bare = street === undefined ? undefined : withoutUnit(street)
   if (bare === undefined || bare.length < shortest) return null
   const keys = wordsOf(bare.slice(0, longest)).map(({ key }) => key)
   // The last word may be cut.
@@ -49,6 +47,17 @@ export function hiddenStreet(street: string | undefined): HiddenStreet | null {
       (literal !== null && value.toLowerCase().includes(literal)),
   }
 }
+
+/** `2/39 Main Road` and `39 Main Road #2` without their 2; in `Via Roma 39/2` the unit is behind. */
+function withoutUnit(street: string): string {
+  const [before] = /^[^/]{1,20}\/(?=\d.*\p{L}{2})/u.exec(street) ?? ['']
+  const isStreet = (before.match(/\p{L}{3,}/gu) ?? []).some((word) => !units.test(word))
+  return (isStreet ? street : street.slice(before.length))
+    .replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '')
+    .replace(/(\d\p{L}?)\/\d{1,4}\p{L}?$/u, '$1')
+}
+
+const units = /^(?:apt|apartment|unit|suite|ste|flat|shop|office|lot|villa|level|floor|ground)$/i
 
 interface Word {
   /** Without case and accents, in its shortest spelling. */

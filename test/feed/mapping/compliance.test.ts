@@ -137,6 +137,9 @@ describe('display opt-outs', () => {
     ['Oak Street', 'Oak floors on Oak St.', 'Oak floors on ….'],
     ['1 A Street', 'Unit 1 A at 1 A St', 'Unit 1 A at …'],
     ['2/39 Main Road', 'Unit 2, 39 Main Rd.', 'Unit 2, ….'],
+    ['Apartment 2/39 Main Road', 'Apartment 2, 39 Main Rd.', 'Apartment 2, ….'],
+    ['ul. Długa 5/7', 'przy ul. Długa 5/7, nie ul. Długa 57', 'przy …/7, nie ul. Długa 57'],
+    ['Via Roma 12/3 int. 4', 'In via Roma 12/3 int. 4', 'In …'],
     ['東京都港区1-2-3', 'は東京都港区1-2-3にある', 'は…にある'],
     // What is no street stays.
     ['5 Acre Lane', 'on a 5 acre lot in 5 Acre Ln', 'on a 5 acre lot in …'],

@@ -80,6 +80,9 @@ describe.each(['XML', 'CSV'] as const)('%s', (container) => {
       ['65,9000', comma, 65.9],
       ['381,55', comma, 381.55],
       ['350 000 €', blank, 350_000],
+      ['€ 350.000,-', comma, 350_000],
+      ['350.000,-- €', comma, 350_000],
+      ['350,000.–', point, 350_000],
       ['350\u202f000\u00a0€', blank, 350_000],
       ['$160K', point, 160_000],
       ['1.2M', point, 1_200_000],
@@ -106,6 +109,8 @@ describe.each(['XML', 'CSV'] as const)('%s', (container) => {
       'from 400,000 to 600,000',
       'make an offer',
       'offers over 400,000',
+      'TBA',
+      'EOI',
     ])('%j is no public price', async (value) => {
       const listing = await became(container, price, value)
       expect(listing).toMatchObject({ MLSNumber: 'M2' })

@@ -699,3 +699,24 @@ describe('images that are names of files', () => {
     expect(found?.unread).toEqual([{ field: 'An entry of Images', value: '../c.jpg', problem }])
   })
 })
+
+describe('images of one text', () => {
+  const first = 'https://photos.example/1.jpg'
+  const imagesOf = async (text: string, split?: string) => {
+    const body = `<list><home><id>A1</id><photos>${text}</photos></home></list>`
+    const { found } = await read(body, preset({}, { Images: { from: 'photos', as: 'images', split } }))
+    return found[0].kind === 'listing' ? found[0] : null
+  }
+
+  it.each([',', ', ', ';', '|', ' ', '\n'])('that nothing cuts at %j are no address, and are told', async (mark) => {
+    const found = await imagesOf(`${first}${mark}${first}`, '+')
+    expect(found?.listing).not.toHaveProperty('Images')
+    const problem = 'holds several addresses; say with split what stands between them'
+    expect(found?.unread).toMatchObject([{ field: 'An entry of Images', problem }])
+  })
+
+  it.each([`https://small.example/w_1,h_1/${first}`, `https://small.example/?url=${first}`, `${first}?a=1,2`])(
+    'one with another one in it is an address: %s',
+    async (address) => expect((await imagesOf(address))?.listing.Images).toEqual([address]),
+  )
+})

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { RecordNode } from '../../format/format.ts'
 import { pathSchema } from '../rule-keys.ts'
 import { saysNothing, wordKey } from '../vocabulary.ts'
-import { RuleError, problemOf } from './converter.ts'
-import type { Converter, Unreadable } from './converter.ts'
+import { RuleError, Unreadable, problemOf } from './converter.ts'
+import type { Converter } from './converter.ts'
 import { unreadableAddress, webAddress } from './text.ts'
 
 interface ImagesKeys {
@@ -51,6 +51,10 @@ export const images: Converter<ImagesKeys> = {
     return (node, making) => {
       let unreadable: Unreadable | null = null
       const address = (part: string): string | null => {
+        if (holdsSeveral(part)) {
+          unreadable ??= new Unreadable(part, 'holds several addresses; say with split what stands between them')
+          return null
+        }
         const found = webAddress(part)
         if (found !== null) return found
         if (!fileName.test(part.trim())) unreadable ??= unreadableAddress(part)
@@ -66,6 +70,12 @@ export const images: Converter<ImagesKeys> = {
     }
   },
 }
+
+/** Addresses one after another. Behind a slash or `=` an address is a part of another one, as of a service that makes photos smaller. */
+const several = /(?:[,;|\s]|\.(?:jpe?g|png|webp|gif|avif|heic))https?:\/\//i
+
+/** Whether no `split` has cut it. A quick look settles most, as a record has many images. */
+const holdsSeveral = (part: string): boolean => part.includes('://', 10) && several.test(part.trimStart())
 
 /** A file's name, with folders before it or not. */
 const fileName = /^(?!.*(?:^|[/\\])\.\.)[^:?#<>"|*\p{Cc}]{1,300}\.(?:jpe?g|png|webp|gif|avif|heic)$/iu

@@ -6,17 +6,19 @@ import { monthlyFactors, hidesPrice, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Building, Converter } from './converter.ts'
 
+/** What stands between thousands; a blank and an apostrophe have several forms. */
+const marks = { '.': /\./g, ',': /,/g, ' ': /[ \u00a0\u202f]/g, "'": /['\u2019]/g } as const
+
 /** Reads numbers with these separators; null: not such a number. */
 export function numberReader({ decimal, group }: Numbers): (text: string) => number | null {
-  const literal = (mark: string) => (mark === ' ' ? '[ \\u00a0\\u202f]' : `\\${mark}`)
-  const grouped = group === '' ? '' : `|\\d{1,3}(?:${literal(group)}\\d{3})+`
-  const form = new RegExp(`^[-+]?(?:(?:\\d+${grouped})(?:${literal(decimal)}\\d*)?|${literal(decimal)}\\d+)$`)
+  const grouped = group === '' ? '' : `|\\d{1,3}(?:${marks[group].source}\\d{3})+`
+  const form = new RegExp(`^[-+]?(?:(?:\\d+${grouped})(?:\\${decimal}\\d*)?|\\${decimal}\\d+)$`)
   // Most numbers are written so, and JavaScript reads them as they are.
   const plain = decimal === '.' ? /^\d{1,15}(?:\.\d{0,15})?$/ : /^\d{1,15}$/
   return (text) => {
     if (plain.test(text)) return Number(text)
     if (!form.test(text)) return null
-    let digits = group === '' ? text : text.replaceAll(group === ' ' ? /[ \u00a0\u202f]/g : group, '')
+    let digits = group === '' ? text : text.replaceAll(marks[group], '')
     if (decimal === ',') digits = digits.replace(',', '.')
     const value = Number(digits)
     return Number.isFinite(value) ? value : null
@@ -172,8 +174,10 @@ export const money: Converter = {
   },
 }
 
+/** `TBA` is one, too, although it has the form of a currency's code. */
 function isText(found: string): boolean {
-  return found.length <= longestAmount && /\p{L}{2}/u.test(found.replaceAll(currency, ''))
+  const isCode = /\d/.test(found) || symbolOfCurrency(found.trim()) !== undefined
+  return found.length <= longestAmount && /\p{L}{2}/u.test(isCode ? found.replaceAll(currency, '') : found)
 }
 
 /** The symbol of the currency that is written at an amount, if it is certainly not the listed one; else null. */
@@ -234,11 +238,14 @@ export function withUpperEnd(
 /** Longer text is no amount; long runs of blanks would take `currency` quadratic time. */
 const longestAmount = 200
 
+/** Dashes in place of cents: `350.000,-`, `1'250'000.--`. */
+const noCents = /(?<=\d)[.,][-–—]{1,2}$/
+
 function readAmount(text: string, read: (text: string) => number | null): number | null {
   if (text.length > longestAmount) return null
   const plain = read(text)
   if (plain !== null) return plain
-  const bare = text.replaceAll(currency, '').trim()
+  const bare = text.replaceAll(currency, '').trim().replace(noCents, '')
   const suffix = /^(.*\d)\s*(k|mm?|b)$/i.exec(bare)
   if (!suffix) return read(bare)
   const value = read(suffix[1])

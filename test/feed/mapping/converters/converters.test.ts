@@ -43,6 +43,15 @@ describe('numbers', () => {
   ])('with decimal comma: %s', (text, value) => {
     expect(numberReader({ decimal: ',', group: '.' })(text)).toBe(value)
   })
+
+  it.each([
+    ["1'250'000.50", 1250000.5],
+    ['1’250’000', 1250000],
+    ["1'25", null],
+    ['1,250,000', null],
+  ])('with apostrophes, straight or not: %s', (text, value) => {
+    expect(numberReader({ decimal: '.', group: "'" })(text)).toBe(value)
+  })
 })
 
 describe('dates', () => {
