@@ -120,6 +120,8 @@ describe.each(['XML', 'CSV'] as const)('%s', (container) => {
     test.each([
       ['750000.00', comma],
       ['3.200.000', point],
+      // Cents behind a comma tell that the point stands between thousands.
+      ['350.000,-', point],
       ['1,5', point],
       ['12 34', point],
       ['1e6', point],

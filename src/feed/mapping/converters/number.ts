@@ -238,14 +238,14 @@ export function withUpperEnd(
 /** Longer text is no amount; long runs of blanks would take `currency` quadratic time. */
 const longestAmount = 200
 
-/** Dashes in place of cents: `350.000,-`, `1'250'000.--`. */
-const noCents = /(?<=\d)[.,][-–—]{1,2}$/
+/** Dashes in place of cents: `350.000,-`, `1'250'000.--`. The mark before them is the one before decimals. */
+const noCents = /(?<=\d[.,])[-–—]{1,2}$/
 
 function readAmount(text: string, read: (text: string) => number | null): number | null {
   if (text.length > longestAmount) return null
   const plain = read(text)
   if (plain !== null) return plain
-  const bare = text.replaceAll(currency, '').trim().replace(noCents, '')
+  const bare = text.replaceAll(currency, '').trim().replace(noCents, '0')
   const suffix = /^(.*\d)\s*(k|mm?|b)$/i.exec(bare)
   if (!suffix) return read(bare)
   const value = read(suffix[1])
