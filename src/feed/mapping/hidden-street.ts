@@ -14,14 +14,22 @@ export interface HiddenStreet {
   isIn(value: string): boolean
 }
 
+/** Finds the street, without its unit, in each of its readings (`withoutUnit`); null: it is too short, or too usual a word. */
+export function hiddenStreet(street: string | undefined): HiddenStreet | null {
+  const found = street === undefined ? [] : withoutUnit(street).flatMap((bare) => hiddenReading(bare) ?? [])
+  if (found.length === 0) return null
+  return {
+    takenFrom: (text) => found.reduce((left, reading) => reading.takenFrom(left), text),
+    isIn: (value) => found.some((reading) => reading.isIn(value)),
+  }
+}
+
 /**
- * Finds the street without its unit, so that `2/39 Main Road` and `39 Main Road #2` are found; null: it is too short, or too usual a
- * word. Words are compared without case, accents and punctuation, and `12 Oak Street` is also `12 Oak St`, `Kölner Str. 5` also
+ * Words are compared without case, accents and punctuation, and `12 Oak Street` is also `12 Oak St`, `Kölner Str. 5` also
  * `Kölner Straße 5`. In an address of the web, `12_oak` is enough.
  */
-export function hiddenStreet(street: string | undefined): HiddenStreet | null {
-  const bare = street === undefined ? undefined : withoutUnit(street)
-  if (bare === undefined || bare.length < shortest) return null
+function hiddenReading(bare: string): HiddenStreet | null {
+  if (bare.length < shortest) return null
   const keys = wordsOf(bare.slice(0, longest)).map(({ key }) => key)
   // The last word may be cut.
   if (bare.length > longest) keys.pop()
@@ -48,16 +56,19 @@ export function hiddenStreet(street: string | undefined): HiddenStreet | null {
   }
 }
 
-/** `2/39 Main Road` and `39 Main Road #2` without their 2; in `Via Roma 39/2` the unit is behind. */
-function withoutUnit(street: string): string {
+/**
+ * `2/39 Main Road` and `39 Main Road #2` without their 2; in `Via Roma 39/2` the unit is behind. Where words stand before the slash and
+ * behind it, as in `Cottage 2/39 Main Road` and `Via Roma 39/2 int. 4`, both readings, the
+ * longer one first.
+ */
+function withoutUnit(street: string): string[] {
   const [before] = /^[^/]{1,20}\/(?=\d.*\p{L}{2})/u.exec(street) ?? ['']
-  const isStreet = (before.match(/\p{L}{3,}/gu) ?? []).some((word) => !units.test(word))
-  return (isStreet ? street : street.slice(before.length))
-    .replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '')
-    .replace(/(\d\p{L}?)\/\d{1,4}\p{L}?$/u, '$1')
+  return [...(/\p{L}{3}/u.test(before) ? [street] : []), street.slice(before.length)].map((one) =>
+    one
+      .replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '')
+      .replace(/(\d\p{L}?)\/\d{1,4}\p{L}?$/u, '$1'),
+  )
 }
-
-const units = /^(?:apt|apartment|unit|suite|ste|flat|shop|office|lot|villa|level|floor|ground)$/i
 
 interface Word {
   /** Without case and accents, in its shortest spelling. */
