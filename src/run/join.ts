@@ -119,9 +119,9 @@ async function readTable(
   }
 }
 
-/** Which columns a table lacks that the rules, `orderBy` or `where` name. Of those of the rules one is enough. */
-function columnsLackedBy({ columns, orderBy, where = {} }: JoinedTable) {
-  const wanted = new Set([[...columns], ...[orderBy ?? [], ...Object.keys(where)].flat().map((name) => [name])])
+/** Which columns a table lacks that the rules, `orderBy` or `where` name. Of those of a field one is enough. */
+function columnsLackedBy({ columnsOf, orderBy, where = {} }: JoinedTable) {
+  const wanted = new Set([...columnsOf, ...[orderBy ?? [], ...Object.keys(where)].flat().map((name) => [name])])
   let isEmpty = true
   return {
     seen(row: RecordFields): void {

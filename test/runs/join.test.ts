@@ -101,6 +101,18 @@ describe('a second file', () => {
   })
 })
 
+test('that lacks the column of one field clears nothing, though it has that of another', async () => {
+  const fields = { ...feed.fields, Description: 'media:MediaCategory' }
+  world.configure({ north: { ...feed, fields } })
+  homes('M1')
+  pictures(...all)
+  expect(await world.run()).toMatchObject({ error: null, counts: { create: 1 } })
+  renamed('MediaURL', 'Link')
+  const { notes } = await world.run()
+  expect(notes).toContainEqual(expect.stringContaining('it has no column "MediaURL"'))
+  expect(imagesOf('M1')).toEqual([image('a2'), image('a10')])
+})
+
 test('that is missing ends no hold of what came from it, nor what a person decided about it', async () => {
   const ids = ['M1', 'M2', 'M3', 'M4']
   const whole = ids.map((id) => mediaRow(id, id, 1))

@@ -37,8 +37,9 @@ type Written = z.infer<typeof joinSchema>
 /** A second table, and what the rules need of it. */
 export interface Join extends z.infer<typeof tableSchema> {
   name: string
-  /** The columns that rules read. */
+  /** The columns that rules read: all, and by field. */
   columns: readonly string[]
+  columnsOf: readonly (readonly string[])[]
   /** The fields that they give, which stay as confirmed if the table is missing. */
   fields: readonly FieldName[]
   /** The value of a record that names its rows; '': it has none. */
@@ -84,7 +85,9 @@ export function compileJoins(written: Written | undefined, fields: Record<string
       paths.prepare(record)
       return by.first(record)
     }
-    return { ...table, name, columns: columnsIn(fields, name), fields: readersOf(fields, name), keyOf }
+    const its = readersOf(fields, name)
+    const columnsOf = its.map((field) => columnsIn(fields[field], name))
+    return { ...table, name, columns: [...new Set(columnsOf.flat())], columnsOf, fields: its, keyOf }
   })
   return {
     joins,
