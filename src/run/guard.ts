@@ -466,9 +466,12 @@ function* notesOf(
   const named = counts.unchanged + counts.update + counts.adopt + counts.delete + counts.hold - heldNew + counts.reject
   // Some of ours left within a day.
   const there = facts.ours - facts.counted.delete
-  if (past.isNewMapping && delivery.mode === 'delta' && settings.deletes && there > named) {
+  // That is said on, while it names none of ours and many others are held as new.
+  const isOther = past.isNewMapping ? there > named : named === 0 && there > 2 && heldNew * 2 >= there
+  if (isOther && delivery.mode === 'delta' && settings.deletes) {
+    const because = past.isNewMapping ? 'the mapping changed, and ' : ''
     const [are, stay, they] = there - named === 1 ? ['is', 'stays', 'it is'] : ['are', 'stay', 'they are']
-    yield `the mapping changed, and at least ${there - named} of ${many(there, 'listing')} ${are} not in this delivery: as it is a delta, ${they} not gone and ${stay} on the site; if it is the whole inventory, say delivery: full`
+    yield `${because}at least ${there - named} of ${many(there, 'listing')} ${are} not in this delivery: as it is a delta, ${they} not gone and ${stay} on the site; if it is the whole inventory, say delivery: full`
   }
   // Or so many updates would look like an accident. Those left for later runs tell their reason themselves.
   if (mapped > 0 && past.isNewMapping) {
