@@ -2,7 +2,7 @@
 import { changedFields, differences, factsInPlace } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { fieldNames } from '../core/listing.ts'
-import { nextTurn } from '../core/turn.ts'
+import { hasPassed, nextTurn } from '../core/turn.ts'
 import { calledBefore, valueInWords } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Listing } from '../core/listing.ts'
@@ -146,9 +146,10 @@ function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields:
     const [{ field, from, to }] = fields
     const why = `the service confirmed it and goes on showing ${field} as ${valueInWords(field, from)}, not ${valueInWords(field, to)}`
     // If the service shows no mark either, it may keep none: two writes of one run tell its own form.
-    const isMarked = ownership === 'snapshot' || item.owner !== null
-    const sendAgain = update(one, isMarked ? 'drifted' : 'unseen', why, fields)
-    if (now - mine.sentAt >= day) return sendAgain
+    const keepsNone = ownership !== 'snapshot' && item.owner === null
+    const sendAgain = update(one, keepsNone ? 'unseen' : 'drifted', why, fields)
+    // A nightly run begins a little earlier than what was sent the night before.
+    if (hasPassed(mine.sentAt, day, now)) return sendAgain
     return hold(sendAgain, 'not-converging', `not converging: ${why}; sent again after a day`)
   }
   // Never looked at since it was sent, it may be the service's own form, if its fields are known for one, or somebody's edit.

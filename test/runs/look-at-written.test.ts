@@ -237,6 +237,18 @@ test('without marks a change that the service goes on ignoring is made no form o
   expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: dearer(all[0]).price })
 })
 
+test('what the service ignored is sent again by the next nightly run, which begins a little earlier', async () => {
+  await begin({}, { volatile: { refresh: '365d' } })
+  await world.run()
+  world.standIn.addFault({ operations: ['Update'], times: 1, fault: { kind: 'pretend' } })
+  world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1)]))
+  await world.run()
+  expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: price })
+  world.clock.advance(24 * 3_600_000 - 60_000)
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+  expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: dearer(all[0]).price })
+})
+
 test('without marks a field that was to be cleared is sent twice: the first update may have been ignored', async () => {
   await begin({}, { ownership: 'snapshot' })
   await world.run()
