@@ -120,12 +120,14 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
     saysItself: (mlsNumber) => delivery.own === null || !workspace.isDelivered(mlsNumber, delivery.own),
     contentOf(action, part, noted = null) {
       const listing = wanted(action)
-      if (listing !== undefined) {
-        const broken = 'broken' in action ? action.broken : []
-        const content = contentOf(part, listing, feed.plan.volatile.fields, broken)
-        return noted !== null && noted !== content && contentsBefore(part, listing).includes(noted) ? noted : content
-      }
-      return 'whole' in action && action.whole !== undefined ? action.whole : reasonOf(action)
+      const broken = 'broken' in action ? action.broken : []
+      const content =
+        listing !== undefined
+          ? contentOf(part, listing, feed.plan.volatile.fields, broken)
+          : 'whole' in action && action.whole !== undefined
+            ? action.whole
+            : reasonOf(action)
+      return noted !== null && contentsBefore(part, listing ?? null, content).includes(noted) ? noted : content
     },
   }
 }

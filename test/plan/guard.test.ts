@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Listing } from '../../src/core/listing.ts'
 import type { Action } from '../../src/plan/change.ts'
-import { factKinds, factsBroken } from '../../src/plan/guard/facts.ts'
+import { cosmetic, factKinds, factsBroken } from '../../src/plan/guard/facts.ts'
 import type { FactKind } from '../../src/plan/guard/facts.ts'
 import { judge } from '../../src/plan/guard/guard.ts'
-import { shortHash } from '../../src/core/hash.ts'
+import { contentHash, shortHash } from '../../src/core/hash.ts'
 import { contentOf, contentsBefore, noTally } from '../../src/plan/guard/hold.ts'
-import type { HeldPart, HoldRecord, Pair, Tally } from '../../src/plan/guard/hold.ts'
+import type { HoldRecord, Pair, Tally } from '../../src/plan/guard/hold.ts'
 import { homeHashOf } from '../../src/core/home-hash.ts'
 import { allowed, allowedNew, rules, tripsOf } from '../../src/plan/guard/rules.ts'
 import type { Rule, Seen, Trip } from '../../src/plan/guard/rules.ts'
@@ -468,13 +468,17 @@ describe('what is held of a change', () => {
     expect(contentOf('update price', { ...one, Bedrooms: 9 }, volatile)).toBe(contentOf('update price', one, volatile))
   })
 
-  test('a fact is known as versions before noted it, and nothing else is', () => {
+  test('a fact and a whole action are known as versions before noted them', () => {
     const one = listing('A', { SalePrice: 7, BuildingArea: 1, LotArea: 2, Bedrooms: 3, Bathrooms: 4, YearBuilt: 5 })
     const noted = (...values: (number | null)[]): string => shortHash(JSON.stringify(values))
-    expect(contentsBefore('update price', one)).toEqual([noted(7, null)])
-    expect(contentsBefore('update size', one)).toEqual([noted(1, 2, 3, 4, 5), noted(1, 2, 3, 4, 5, null)])
-    expect(['update', 'create', 'delete'].map((part) => contentsBefore(part as HeldPart, one))).toEqual([[], [], []])
-    expect(contentsBefore('update price', null)).toEqual([])
+    expect(contentsBefore('update price', one, '')).toEqual([noted(7, null)])
+    expect(contentsBefore('update size', one, '')).toEqual([noted(1, 2, 3, 4, 5), noted(1, 2, 3, 4, 5, null)])
+    expect(contentsBefore('delete', null, '')).toEqual([])
+    // A whole action, without the facts that nothing else of it tells.
+    const whole = (...kinds: FactKind[]): string => contentOf('update', one, volatile, kinds)
+    const before = contentHash(one, new Set([...volatile, ...cosmetic]))
+    for (const content of [whole(), whole('emptied')]) expect(contentsBefore('update', one, content)).toEqual([before])
+    expect(contentsBefore('update price', null, '')).toEqual([])
   })
 })
 

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { shortHash } from '../../src/core/hash.ts'
+import { contentHash, shortHash } from '../../src/core/hash.ts'
+import type { FieldName } from '../../src/core/listing.ts'
+import { cosmetic } from '../../src/plan/guard/facts.ts'
+import { openStore } from '../../src/store/sqlite.ts'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import {
   dearer,
@@ -406,6 +409,27 @@ describe('facts', () => {
       expect(other).toMatchObject({ counts: { hold: 0, update: 4 } })
     },
   )
+
+  test('what a version before held of a whole change goes on, and goes when its time has come', async () => {
+    await loaded()
+    const feed = changed(6, (one) => ({ ...renumbered(one), photos: 0 }))
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { hold: 12 } })
+    // As versions before 30 November 2026 noted it.
+    const opened = openStore(join(world.folder, 'store.db'))
+    const sent = await opened.snapshot.confirmed(chatbot, 'north', keys(all))
+    await opened.close()
+    const store = new Database(join(world.folder, 'store.db'))
+    const note = store.prepare("UPDATE hold SET content = ? WHERE key = ? AND part = 'create'")
+    for (const { mlsNumber } of all.slice(0, 6)) {
+      const wanted = { ...sent.get(mlsNumber)!.listing, MLSNumber: `NEW-${mlsNumber}` }
+      const content = contentHash(wanted, new Set<FieldName>(['DaysOnMarket', ...cosmetic]))
+      expect(note.run(content, wanted.MLSNumber).changes).toBe(1)
+    }
+    store.close()
+    // Or the store would be taken for a copy.
+    rmSync(join(world.folder, 'store.db.serial'))
+    expect(await nights(3, feed)).toMatchObject({ result: 'ok', counts: { create: 6, delete: 6 } })
+  })
 
   test('the sentence says which, with an example', async () => {
     await loaded(sales)

@@ -112,7 +112,8 @@ export const nothingRemembered: Remembered = { absence: null, leftAt: null, coun
 
 /**
  * Hash of what a held part wants, but for fields that may change meanwhile. While it is the same, so is the hold. `broken`: the facts
- * that would change beyond belief.
+ * that would change beyond belief. Of a whole action those stand behind the hash that cosmetic fields alone may say, as where photos are
+ * gone: whoever approved the same with its photos did not approve that.
  */
 export function contentOf(
   part: HeldPart,
@@ -124,18 +125,18 @@ export function contentOf(
   if (listing === null) return ''
   const kind = factOf(part)
   if (kind === null) {
-    const content = contentHash(listing, new Set([...volatile, ...cosmetic]))
-    // Cosmetic fields alone may say it, as where photos are gone: whoever approved the same with its photos did not approve that.
     const unseen = broken.filter((one) => facts[one].gist !== undefined)
-    return unseen.length === 0 ? content : shortHash(JSON.stringify([content, unseen]))
+    return `${contentHash(listing, new Set([...volatile, ...cosmetic]))}:${unseen.join()}`
   }
   const fact = facts[kind]
   const telling = fact.fields.filter((name) => !volatile.has(name) && !cosmetic.has(name))
   return shortHash(JSON.stringify([...telling.map((name) => listing[name] ?? null), fact.gist?.(listing)]))
 }
 
-/** `contentOf` a fact in the ways of versions before 27 November 2026. What they held, and what was decided about it, goes on. */
-export function contentsBefore(part: HeldPart, listing: Listing | null): readonly string[] {
+/** `content` in the ways of versions before 30 November 2026. What they held, and what was decided about it, goes on. */
+export function contentsBefore(part: HeldPart, listing: Listing | null, content: string): readonly string[] {
+  const [hash, unseen] = content.split(':')
+  if (unseen !== undefined) return [hash]
   const kind = factOf(part)
   if (listing === null || kind === null) return []
   const values = facts[kind].fields
