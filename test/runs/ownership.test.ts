@@ -189,6 +189,16 @@ describe('listings made by hand', () => {
   })
 })
 
+test('a mark that the service cut is still its feed’s', async () => {
+  await load()
+  const cut = [{ Key: 'ListingSyncFeed', value: 'north/1f3a' }]
+  for (const { mlsNumber } of all) world.standIn.edit(chatbot, mlsNumber, { ExtensionColumn: cut })
+  world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1, 11)]))
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 1, hold: 0 } })
+  expect(numbers()).toEqual(keys(all.slice(0, 11)))
+  expect(world.listing(all[0].mlsNumber)).toMatchObject({ SalePrice: dearer(all[0]).price })
+})
+
 test('a person gives a listing of ours another MLSNumber: it is reported, and neither deleted nor created a second time', async () => {
   await load()
   world.standIn.edit(chatbot, all[0].mlsNumber, { MLSNumber: 'BY-HAND' })
