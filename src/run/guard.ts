@@ -3,6 +3,7 @@ import { callsToLookAgain } from '../apply/context.ts'
 import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
+import type { FieldName } from '../core/listing.ts'
 import { many } from '../core/text.ts'
 import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
@@ -92,7 +93,12 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isBelieved = isAccepted && !isOlder
   const unclear = new Set(plan.untold.unclear.map(({ mlsNumber }) => mlsNumber))
   const stays = (mlsNumber: string): boolean => !isWhole || unclear.has(mlsNumber)
-  const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, { isDoubtful, isBelieved, stays })
+  const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, {
+    volatile: feed.plan.volatile.fields,
+    isDoubtful,
+    isBelieved,
+    stays,
+  })
   const nameless = counted.nameless + plan.untold.nameless
   const notes = [
     ...(feed.notes ?? []),
@@ -307,6 +313,8 @@ export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string>
 }
 
 interface Standing {
+  /** Fields that move by themselves. */
+  volatile: ReadonlySet<FieldName>
   isDoubtful: boolean
   /** The delivery is accepted, and no older one. */
   isBelieved: boolean
@@ -315,7 +323,7 @@ interface Standing {
 }
 
 /** Counts the plan with its holds. */
-function count(workspace: Workspace, planned: Counts, { isDoubtful, isBelieved, stays }: Standing) {
+function count(workspace: Workspace, planned: Counts, { volatile, isDoubtful, isBelieved, stays }: Standing) {
   const counts = { ...planned }
   const digest = createHash('sha256')
   let lookUps = 0
@@ -355,7 +363,7 @@ function count(workspace: Workspace, planned: Counts, { isDoubtful, isBelieved, 
     else if (survives && (isHeld || weighed.released.length > 0)) survivors++
     if (isHeld && change.kind !== 'hold') heldInPart++
     if (change.kind === 'update' && change.cause === 'mapping') mapped++
-    if (change.kind === 'update' && isSignature(change.fields)) signed++
+    if (change.kind === 'update' && isSignature(change.fields, volatile)) signed++
     if (change.kind === 'hold' && change.isConflict) conflicts++
     if (change.kind === 'hold' && change.held === 'create') heldNew++
     if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
@@ -445,14 +453,13 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
 /** Fewer may be photos that were made anew. */
 const leastSigned = 3
 
-/** Whether nothing but signatures in the addresses of photos changes; days on the market travel with them. */
-function isSignature(fields: readonly FieldChange[]): boolean {
+/** Whether nothing but signatures in the addresses of photos changes, and fields that move by themselves, of which photos are none yet. */
+function isSignature(fields: readonly FieldChange[], volatile: ReadonlySet<FieldName>): boolean {
   const bare = (images: unknown) =>
     Array.isArray(images) && images.map((one) => String(one).split('?', 1)[0]).join('\n')
-  const isOnly = fields.every(
-    ({ field, from, to }) => field === 'DaysOnMarket' || (field === 'Images' && bare(from) === bare(to)),
-  )
-  return isOnly && fields.some(({ field }) => field === 'Images')
+  const [images, ...others] = fields.filter(({ field }) => field === 'Images' || !volatile.has(field))
+  const isOnly = images?.field === 'Images' && others.length === 0 && !volatile.has('Images')
+  return isOnly && bare(images.from) === bare(images.to)
 }
 
 function* notesOf(
@@ -482,7 +489,7 @@ function* notesOf(
     yield `the mapping changed: ${calls}, ${time} at ${feed.rate} a second`
   }
   if (signed >= leastSigned && signed * 2 >= facts.ours)
-    yield `${signed} updates change only what stands behind the ? in the addresses of photos; if each delivery does so, spare them with volatile: { fields: [DaysOnMarket, Images] }`
+    yield `${signed} updates change only what stands behind the ? in the addresses of photos; if each delivery does so, spare them with volatile: { fields: [${[...feed.plan.volatile.fields, 'Images'].join(', ')}] }`
   if (facts.driftKept > 0) {
     const [were, stay] =
       facts.driftKept === 1

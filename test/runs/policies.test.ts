@@ -172,6 +172,18 @@ test('addresses of photos of which only the signatures change are told with thes
   expect(await world.run()).toMatchObject({ counts: { update: 12 }, notes: [] })
 })
 
+test.each([
+  [['DaysOnMarket', 'Url'], 'DaysOnMarket, Url, Images'],
+  [['DaysOnMarket', 'Images'], null],
+])('and so are they beside the volatile fields %j, but not once they are such a field', async (fields, named) => {
+  await load({ volatile: { fields, refresh: '1h' } })
+  world.clock.advance(24 * hour)
+  world.deliver(zillowFeed(all).replaceAll('.jpg', '.jpg?token=1'))
+  const { counts, notes } = await world.run()
+  expect(counts).toMatchObject({ update: 12 })
+  expect(notes).toEqual(named === null ? [] : [expect.stringContaining(`volatile: { fields: [${named}] }`)])
+})
+
 describe('drift', () => {
   const edit = (): number => world.standIn.edit(chatbot, first.mlsNumber, { Description: 'Mine' })
   const dearer = zillowFeed([{ ...first, price: first.price + 100 }, ...rest])
