@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { callsToLookAgain } from '../apply/context.ts'
 import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
+import type { FieldChange } from '../core/compare-listings.ts'
 import { many } from '../core/text.ts'
 import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
@@ -324,6 +325,8 @@ function count(workspace: Workspace, planned: Counts, { isDoubtful, isBelieved, 
   let conflicts = 0
   /** Updates that go out because the mapping changed. */
   let mapped = 0
+  /** Updates that change only what stands behind the `?` in addresses of photos. */
+  let signed = 0
   /** Deletes that wait for a record without MLSNumber: as of this run, and as of an earlier one. */
   let [nameless, stillNameless] = [0, 0]
   /** New listings that are held, for whatever reason. */
@@ -351,6 +354,7 @@ function count(workspace: Workspace, planned: Counts, { isDoubtful, isBelieved, 
     else if (survives && (isHeld || weighed.released.length > 0)) survivors++
     if (isHeld && change.kind !== 'hold') heldInPart++
     if (change.kind === 'update' && change.cause === 'mapping') mapped++
+    if (change.kind === 'update' && isSignature(change.fields)) signed++
     if (change.kind === 'hold' && change.isConflict) conflicts++
     if (change.kind === 'hold' && change.held === 'create') heldNew++
     if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
@@ -374,6 +378,7 @@ function count(workspace: Workspace, planned: Counts, { isDoubtful, isBelieved, 
     beside,
     survivors,
     mapped,
+    signed,
     heldNew,
     conflicts,
     elsewhere,
@@ -436,8 +441,21 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
     yield `Listings of this feed were written by another store (${others.found.join(', ')}): one that was lost, or that of another program. ${wait}`
 }
 
+/** Fewer may be photos that were made anew. */
+const leastSigned = 3
+
+/** Whether nothing but signatures in the addresses of photos changes; days on the market travel with them. */
+function isSignature(fields: readonly FieldChange[]): boolean {
+  const bare = (images: unknown) =>
+    Array.isArray(images) && images.map((one) => String(one).split('?', 1)[0]).join('\n')
+  const isOnly = fields.every(
+    ({ field, from, to }) => field === 'DaysOnMarket' || (field === 'Images' && bare(from) === bare(to)),
+  )
+  return isOnly && fields.some(({ field }) => field === 'Images')
+}
+
 function* notesOf(
-  { mapped, heldNew }: { mapped: number; heldNew: number },
+  { mapped, signed, heldNew }: { mapped: number; signed: number; heldNew: number },
   counts: Counts,
   past: Past,
   plan: Plan,
@@ -448,9 +466,12 @@ function* notesOf(
   const named = counts.unchanged + counts.update + counts.adopt + counts.delete + counts.hold - heldNew + counts.reject
   // Some of ours left within a day.
   const there = facts.ours - facts.counted.delete
-  if (past.isNewMapping && delivery.mode === 'delta' && settings.deletes && there > named) {
+  // That is said on, while it names none of ours and many others are held as new.
+  const isOther = past.isNewMapping ? there > named : named === 0 && there > 2 && heldNew * 2 >= there
+  if (isOther && delivery.mode === 'delta' && settings.deletes) {
+    const because = past.isNewMapping ? 'the mapping changed, and ' : ''
     const [are, stay, they] = there - named === 1 ? ['is', 'stays', 'it is'] : ['are', 'stay', 'they are']
-    yield `the mapping changed, and at least ${there - named} of ${many(there, 'listing')} ${are} not in this delivery: as it is a delta, ${they} not gone and ${stay} on the site; if it is the whole inventory, say delivery: full`
+    yield `${because}at least ${there - named} of ${many(there, 'listing')} ${are} not in this delivery: as it is a delta, ${they} not gone and ${stay} on the site; if it is the whole inventory, say delivery: full`
   }
   // Or so many updates would look like an accident. Those left for later runs tell their reason themselves.
   if (mapped > 0 && past.isNewMapping) {
@@ -459,6 +480,8 @@ function* notesOf(
     const time = mapped / feed.rate < 60 ? 'less than a minute' : `about ${many(minutes, 'minute')}`
     yield `the mapping changed: ${calls}, ${time} at ${feed.rate} a second`
   }
+  if (signed >= leastSigned && signed * 2 >= facts.ours)
+    yield `${signed} updates change only what stands behind the ? in the addresses of photos; if each delivery does so, spare them with volatile: { fields: [DaysOnMarket, Images] }`
   if (facts.driftKept > 0) {
     const [were, stay] =
       facts.driftKept === 1

@@ -155,6 +155,23 @@ test('image URLs that change in every delivery make no update, with the fields t
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 0, unchanged: 12 } })
 })
 
+test('addresses of photos of which only the signatures change are told with these fields, and other photos are not', async () => {
+  const told = '12 updates change only what stands behind the ? in the addresses of photos; if each delivery does so'
+  await load({})
+  const signed = (token: string): string => zillowFeed(all).replaceAll('.jpg', `.jpg?token=${token}`)
+  for (const token of ['1', '2']) {
+    world.clock.advance(24 * hour)
+    world.deliver(signed(token))
+    const { counts, notes } = await world.run()
+    expect(counts).toMatchObject({ update: 12 })
+    expect(notes).toEqual([
+      expect.stringContaining(`${told}, spare them with volatile: { fields: [DaysOnMarket, Images] }`),
+    ])
+  }
+  world.deliver(signed('2').replaceAll('/1.jpg', '/one.jpg'))
+  expect(await world.run()).toMatchObject({ counts: { update: 12 }, notes: [] })
+})
+
 describe('drift', () => {
   const edit = (): number => world.standIn.edit(chatbot, first.mlsNumber, { Description: 'Mine' })
   const dearer = zillowFeed([{ ...first, price: first.price + 100 }, ...rest])
