@@ -248,13 +248,14 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
   const [refused, kept] = [noneHeld(), noneHeld()]
   const letGo = new Map<Ends, { counts: Held; since: number }>()
   const count = (kind: ActionKind, { change, weighed, heldBy }: Verdict): void => {
-    for (const { trip, part, clock, isRefused, isNew } of heldBy) {
+    for (const { trip, part, clock, isRefused, isReady, isNew } of heldBy) {
       if (trip === null && isRefused) continue
       const holding = held.get(trip ?? part) ?? noHolding()
       held.set(trip ?? part, holding)
       holding.hasNew ||= isNew
       // A create that goes on without a fact counts like an update without it.
       holding.counts[trip?.fact === undefined || change.kind === 'hold' ? kind : 'update']++
+      if (isReady) continue
       if (isRefused) holding.refused++
       else if (clock === null) holding.asking++
       else {

@@ -566,6 +566,11 @@ describe('facts', () => {
       expect(priceOf(all[0])).toBe(all[0].price * 10)
     })
 
+    test('are not told as more than there are where people take off all of them', async () => {
+      for (const number of there()) world.standIn.remove(chatbot, number)
+      expect(notes(await night(six, hour))).toMatch(/the price of 6 of 6 listings would .*; up to 0 may/)
+    })
+
     test('stay so where the service shows it in its own form, and it is sent once more', async () => {
       world.standIn.remove(chatbot, all[0].mlsNumber)
       world.standIn.changeProfile({ cut: { Description: 9 } })

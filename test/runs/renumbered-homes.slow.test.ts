@@ -55,6 +55,22 @@ describe('homes under other MLSNumbers', () => {
   })
 
   test.each([
+    ['were approved', 1],
+    ['have waited their 72 hours', 3],
+  ])('with odd prices since their old ones %s go with these in their own time, which is told', async (_, days) => {
+    await loaded()
+    await night(changed(6, renumbered))
+    if (days === 1) await world.executed('approve', 'north', '--yes')
+    else await nights(days - 1, changed(6, renumbered))
+    const feed = changed(6, (one) => ({ ...renumbered(one), price: one.price * 2 }))
+    const report = await night(feed)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 12 } })
+    const at = days === 1 ? 'Thu 26 Nov' : 'Sat 28 Nov'
+    expect(notes(report)).toContain(`Held: 6 creates and 6 deletes. They go by themselves on ${at} `)
+    expect(await nights(3, feed)).toMatchObject({ result: 'ok', counts: { create: 6, delete: 6 } })
+  })
+
+  test.each([
     ['as many as may leave go at once', 8, { result: 'ok', counts: { create: 8, delete: 8, hold: 0 } }],
     ['more wait', 9, { result: 'held', counts: { create: 0, delete: 0, hold: 18 } }],
   ])('%s', async (_, count, expected) => {

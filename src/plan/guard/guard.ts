@@ -18,6 +18,8 @@ interface HeldBy {
   /** When the clock of that part began, in milliseconds; null: it has none. */
   readonly clock: number | null
   readonly isRefused: boolean
+  /** It was let go, and waits for the other number of its home alone: that one's time is told. */
+  readonly isReady: boolean
   /** No earlier run held that part as it is now. */
   readonly isNew: boolean
 }
@@ -123,7 +125,8 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     heldBy: [...byRule, ...(endsNone ? [] : told)].map(({ trip, part, is, record }) => {
       const isRefused = is === 'refused'
       const clock = isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now)
-      return { trip, part, clock, isRefused, isNew: record === null }
+      const isReady = trip !== null && record !== null && !isAsking && isLetGo({ is, record }, trip.ends, policy)
+      return { trip, part, clock, isRefused, isReady, isNew: record === null }
     }),
     letGo: change.kind === 'hold' ? [] : released.filter(({ is }) => is !== 'approved'),
   }

@@ -198,7 +198,7 @@ const changing =
       label: `too many listings would change ${plural}`,
       fact,
       numbers: { kind: fact, listings, ours, allowed: most, example },
-      sentence: `${subject} of ${listings} of ${ours} listings would ${predicate}${such}; up to ${most} may in 24 hours (limits.share)`,
+      sentence: `${subject} of ${listings} of ${Math.max(ours, listings)} listings would ${predicate}${such}; up to ${most} may in 24 hours (limits.share)`,
       holds: () => true,
     }
   }
