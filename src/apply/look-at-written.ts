@@ -94,7 +94,9 @@ async function baselineOf(
   const isOdd = fields.some(isUnknown)
   // Without a mark nothing tells whether only a field was not cleared or the whole write was ignored.
   if (isOdd || (isAsBefore && fields.length > 0 && shown.by === undefined)) {
-    if (isOdd && isAsBefore && change.cause !== 'unseen')
+    // What was there before the first write may be in the service's own form already. Without marks a second one tells.
+    const isFirst = change.cause === 'never-sent' && context.service.mark === null
+    if (isOdd && isAsBefore && change.cause !== 'unseen' && !isFirst)
       return { key, hash: shown.hash, ignored: isToShow(context, change), isAtRest: false }
     // While an attempt of the first write may still land, a second one would prove nothing.
     if (await mayStillLand(context, key)) return null

@@ -14,12 +14,10 @@ export function markOf(feed: string, stamp: Stamp | null): string {
   return stamp === null ? feed : `${feed}/${stamp.store}.${stamp.run}`
 }
 
-/**
- * The parts of a mark. In any other form, as one that the service cut, it names its feed alone: no name has a "/". A stamp that was
- * cut is none.
- */
+/** The parts of a mark. A text in any other form is the name of a feed. */
 export function readMark(mark: string): { feed: string; stamp: Stamp | null } {
-  const [feed, by = ''] = mark.split('/', 2)
-  const found = /^([\da-f]{8})\.(\d{1,15})$/.exec(by)
-  return { feed, stamp: found === null ? null : { store: found[1], run: Number(found[2]) } }
+  const found = /^([^/]*)\/([\da-f]{8})\.(\d{1,15})$/.exec(mark)
+  return found === null
+    ? { feed: mark, stamp: null }
+    : { feed: found[1], stamp: { store: found[2], run: Number(found[3]) } }
 }

@@ -2,7 +2,7 @@
 import { changedFields, differences, factsInPlace } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { fieldNames } from '../core/listing.ts'
-import { hasPassed, nextTurn } from '../core/turn.ts'
+import { nextTurn } from '../core/turn.ts'
 import { calledBefore, valueInWords } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Listing } from '../core/listing.ts'
@@ -136,16 +136,19 @@ function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
 /** Whether no run has seen it as it was sent last: none has looked, or one still saw what was there before. */
 const isUnseen = ({ baseline, ignored }: SnapshotRow): boolean => baseline === null || ignored
 
+/** Whether the service confirmed the last write and goes on showing what was there before. */
+const isIgnored = ({ mine, item }: Wanting): boolean => mine?.ignored === true && mine.baseline === item?.hash
+
 /** What to do about a listing that is not shown as it was sent; null: nothing. */
 function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): Change | null {
   const { drift, forms, now, ownership } = one.settings
-  if (mine.ignored && mine.baseline === item.hash) {
+  if (isIgnored(one)) {
     const [{ field, from, to }] = fields
     const why = `the service confirmed it and goes on showing ${field} as ${valueInWords(field, from)}, not ${valueInWords(field, to)}`
-    // Without a mark it may be the service's own form, shown before and after: two writes of one run tell.
-    const isMarked = ownership !== 'snapshot' && item.owner !== null
+    // If the service shows no mark either, it may keep none: two writes of one run tell its own form.
+    const isMarked = ownership === 'snapshot' || item.owner !== null
     const sendAgain = update(one, isMarked ? 'drifted' : 'unseen', why, fields)
-    if (hasPassed(mine.sentAt, day, now)) return sendAgain
+    if (now - mine.sentAt >= day) return sendAgain
     return hold(sendAgain, 'not-converging', `not converging: ${why}; sent again after a day`)
   }
   // Never looked at since it was sent, it may be the service's own form, if its fields are known for one, or somebody's edit.
@@ -256,7 +259,8 @@ function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChan
     // An update hits every copy of an MLSNumber, and an incomplete list may hide a copy that is another feed's.
     lookUp: item !== null && !settings.remote.complete && (mine?.owned !== true || otherOwner(one) !== null),
     shownHash: item?.hash ?? mine?.baseline ?? null,
-    again: isPutRight({ kind: 'update', cause }) && wasPutRight(one),
+    // What the service ignored nobody has edited.
+    again: isPutRight({ kind: 'update', cause }) && wasPutRight(one) && !isIgnored(one),
   }
 }
 

@@ -39,8 +39,12 @@ export function bindChatbot(
 ): Chatbot {
   const readItem = createItemReader(volatile, profile.saleTypeShown)
   const known = (item: Glimpse): Glimpse => {
-    if (item.owner === null || !formerly?.has(item.owner)) return item
-    const own = { owner: mark, isFormer: true } as const
+    const { owner } = item
+    if (owner === null) return item
+    // A mark that the service cut still begins with its feed's name, and no name has a "/".
+    const isCut = mark !== null && owner.startsWith(`${mark}/`)
+    if (!isCut && !formerly?.has(owner)) return item
+    const own = isCut ? { owner: mark } : ({ owner: mark, isFormer: true } as const)
     return { ...item, ...own, whole: () => ({ ...item.whole(), ...own }) }
   }
   const readItems = (items: ListItem[]): Glimpse[] => {
