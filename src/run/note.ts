@@ -39,6 +39,12 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   // A delta without such a record does not say that the record is gone.
   const notesKeyless = mode === 'full' && tells
   if (notesKeyless) await store.deliveries.record(feed.name, { keyless })
+  else if (past.last.keyless.length > 0 && bringsListings(workspace, guarded)) {
+    // One of these may have been such a record, and become one again: then it comes anew.
+    const isHere = new Set(keyless.map(({ identity }) => identity))
+    const before = past.last.keyless.map((one) => (isHere.has(one.identity) ? one : { ...one, notedAt: null }))
+    await store.deliveries.record(feed.name, { keyless: before })
+  }
   let entries: Bookkeeping[] = []
   for (const entry of workspace.bookkeeping()) {
     if (entries.push(entry) < batchSize) continue
@@ -65,6 +71,13 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   const saysAll = delivery.summary.complete && !guarded.isOlder
   if (delivery.mode === 'delta' || saysAll) await store.deliveries.prunePending(feed.name, now)
   await tools.planned?.(workspace, guarded.digest)
+}
+
+/** Whether listings come that the run before did not have. */
+function bringsListings(workspace: Workspace, { counts }: Prepared['guarded']): boolean {
+  if (counts.create + counts.adopt > 0) return true
+  for (const { op } of workspace.bookkeeping()) if (op === 'returned') return true
+  return false
 }
 
 /** Notes what is to be done as pending until it is done, as a delta says a thing once. */

@@ -1080,6 +1080,21 @@ describe('a record without MLSNumber', () => {
     expect({ hold: of(report, 'hold'), delete: of(report, 'delete') }).toEqual({ hold: keys([home(1)]), delete: [] })
   })
 
+  test.each([
+    ['a delivery that was cut', {}, zillowFeed(all).replace(zillowEnd, '')],
+    ['a delta', { delivery: 'delta' }, all.slice(0, 1)],
+  ])('that had its number in between, in %s, keeps what it is', async (_, settings, between) => {
+    await loaded()
+    await night(withRecord(homeless, all.slice(1)))
+    world.configure({ north: { volatile, ...settings } })
+    expect((await night(between)).counts.delete).toBe(0)
+    world.configure({ north: { volatile } })
+    const report = await night(withRecord(homeless, all.slice(1)))
+    expect({ hold: of(report, 'hold'), delete: of(report, 'delete') }).toEqual({ hold: keys([home(1)]), delete: [] })
+    // It is noted again: what goes later can't be it.
+    expect(of(await night(withRecord(homeless, all.slice(2))), 'delete')).toEqual(keys([home(2)]))
+  })
+
   test('whose delete was refused stays so once the record is gone, and is told as what it is then', async () => {
     await loaded()
     await night(withRecord(nameless, all.slice(1)))
