@@ -3,6 +3,7 @@ import { caughtUp, volatileOf } from '../core/listing.ts'
 import type { Bookkeeping } from '../plan/change.ts'
 import type { SnapshotRow } from '../plan/inputs.ts'
 import { tellsAbsence } from '../plan/proof.ts'
+import type { DeliveryMode } from '../plan/proof.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Plan } from './plan.ts'
 import { lastRunOf } from './recall.ts'
@@ -39,7 +40,7 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   // A delta without such a record does not say that the record is gone.
   const notesKeyless = mode === 'full' && tells
   if (notesKeyless) await store.deliveries.record(feed.name, { keyless })
-  else if (past.last.keyless.length > 0 && bringsListings(workspace, guarded)) {
+  else if (past.last.keyless.length > 0 && bringsListings(workspace, guarded, mode)) {
     // One of these may have been such a record, and become one again: then it comes anew.
     const isHere = new Set(keyless.map(({ identity }) => identity))
     const before = past.last.keyless.map((one) => (isHere.has(one.identity) ? one : { ...one, notedAt: null }))
@@ -73,9 +74,9 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   await tools.planned?.(workspace, guarded.digest)
 }
 
-/** Whether listings come that the run before did not have. */
-function bringsListings(workspace: Workspace, { counts }: Prepared['guarded']): boolean {
-  if (counts.create + counts.adopt > 0) return true
+/** Whether listings come that the run before did not have: of a delta, which names new ones all the time, such as were absent. */
+function bringsListings(workspace: Workspace, { counts }: Prepared['guarded'], mode: DeliveryMode): boolean {
+  if (mode === 'full' && counts.create + counts.adopt > 0) return true
   for (const { op } of workspace.bookkeeping()) if (op === 'returned') return true
   return false
 }

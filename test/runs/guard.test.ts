@@ -1095,6 +1095,15 @@ describe('a record without MLSNumber', () => {
     expect(of(await night(withRecord(homeless, all.slice(2))), 'delete')).toEqual(keys([home(2)]))
   })
 
+  test('that stays from one whole delivery to the next keeps no deletes, whatever deltas between them bring', async () => {
+    await loaded()
+    await night(withRecord(homeless, all))
+    world.configure({ north: { volatile, delivery: 'delta' } })
+    expect(await night([home(41)])).toMatchObject({ counts: { create: 1 } })
+    world.configure({ north: { volatile } })
+    expect(of(await night(withRecord(homeless, [...all.slice(1), home(41)])), 'delete')).toEqual(keys([home(1)]))
+  })
+
   test('whose delete was refused stays so once the record is gone, and is told as what it is then', async () => {
     await loaded()
     await night(withRecord(nameless, all.slice(1)))
