@@ -715,6 +715,12 @@ describe('images of one text', () => {
     expect(found?.unread).toMatchObject([{ field: 'An entry of Images', problem }])
   })
 
+  it('are told without the passwords in them', async () => {
+    const login = (name: string): string => first.replace('//', `//${name}:secret@`)
+    const [told] = (await imagesOf(`${login('ann')},${login('bob')}`))?.unread ?? []
+    expect(told.value).toBe(`${first.replace('//', '//…@')},${first.replace('//', '//…@')}`)
+  })
+
   it.each([`https://small.example/w_1,h_1/${first}`, `https://small.example/?url=${first}`, `${first}?a=1,2`])(
     'one with another one in it is an address: %s',
     async (address) => expect((await imagesOf(address))?.listing.Images).toEqual([address]),

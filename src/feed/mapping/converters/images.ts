@@ -4,7 +4,7 @@ import { pathSchema } from '../rule-keys.ts'
 import { saysNothing, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable, problemOf } from './converter.ts'
 import type { Converter } from './converter.ts'
-import { unreadableAddress, webAddress } from './text.ts'
+import { unreadableAddress, webAddress, withoutLogins } from './text.ts'
 
 interface ImagesKeys {
   orderBy?: string
@@ -52,7 +52,10 @@ export const images: Converter<ImagesKeys> = {
       let unreadable: Unreadable | null = null
       const address = (part: string): string | null => {
         if (holdsSeveral(part)) {
-          unreadable ??= new Unreadable(part, 'holds several addresses; say with split what stands between them')
+          unreadable ??= new Unreadable(
+            withoutLogins(part),
+            'holds several addresses; say with split what stands between them',
+          )
           return null
         }
         const found = webAddress(part)

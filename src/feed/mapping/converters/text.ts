@@ -158,12 +158,14 @@ export function webAddress(address: string): string | null {
   return plain.replaceAll(/[\s<>"]/gu, (mark) => (mark === '\u00a0' ? '%20' : encodeURIComponent(mark))).toWellFormed()
 }
 
-/** Shown without the user and password that it may carry. */
+/** Addresses without the users and passwords that they may carry. */
+export const withoutLogins = (text: string): string => text.replaceAll(/\/\/[^/?#]*@/g, '//…@')
+
 export function unreadableAddress(text: string): Unreadable {
   const found = text.replaceAll(unseen, '')
   const isAddress = /^\s*https?:/i.test(found) && !longHost.test(found) && URL.canParse(found)
   const needed = isAddress ? 'without user or password, and not link-local' : 'that begins with http:// or https://'
-  return new Unreadable(found.replace(/\/\/[^/?#]*@/, '//…@'), `needs an address ${needed}`)
+  return new Unreadable(withoutLogins(found), `needs an address ${needed}`)
 }
 
 /** The names of child elements with the value yes (`PetsAllowed/Cats`), without those in `except`, joined by commas. */
