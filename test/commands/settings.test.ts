@@ -157,7 +157,7 @@ describe('by hand', () => {
       'ChatBubbleColor: takes rgb(r,g,b): write rgb(255,0,0) (line 3)',
       'RateLimitCount: takes a number (line 4)',
       'SystemMessage: {listing} is not a figure of the feed; did you mean {listings}? For the text itself write {{listing}} (line 5)',
-      'Name: takes text (line 6)',
+      'Name: takes text (Name of the chatbot) (line 6)',
       'WelcomeMessage: {agency} is not a figure of the feed; use one of {listings}, {cities}, {minPrice}. For the text itself write {{agency}} (line 7)',
     ])
       expect(wrong.stderr).toContain(line)
