@@ -9,6 +9,7 @@ import { ServiceError } from '../core/errors.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
 import { many } from '../core/text.ts'
 import { clearedWith } from '../plan/change.ts'
+import { cosmetic } from '../plan/guard/facts.ts'
 import type { Create, Update } from '../plan/change.ts'
 import type { Baseline } from '../store/store.ts'
 import type { Stored } from '../workspace/workspace.ts'
@@ -94,8 +95,10 @@ async function baselineOf(
   const isOdd = fields.some(isUnknown)
   // Without a mark nothing tells whether only a field was not cleared or the whole write was ignored.
   if (isOdd || (isAsBefore && fields.length > 0 && shown.by === undefined)) {
-    // What was there before the first write may be in the service's own form already. Without marks a second one tells.
-    const isFirst = change.cause === 'never-sent' && context.service.mark === null
+    // What was there before the first write may be in the service's own form already. Without marks a second one tells, but of no fact
+    // that visitors rely on: if the service ignores both, a wrong price would stay for good.
+    const isBare = change.cause === 'never-sent' && context.service.mark === null
+    const isFirst = isBare && fields.every((one) => !isUnknown(one) || cosmetic.has(one.field))
     if (isOdd && isAsBefore && change.cause !== 'unseen' && !isFirst)
       return { key, hash: shown.hash, ignored: isToShow(context, change), isAtRest: false }
     // While an attempt of the first write may still land, a second one would prove nothing.

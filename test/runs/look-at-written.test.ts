@@ -221,6 +221,19 @@ test('without marks a form that was there before the first write is learnt by tw
   }
 })
 
+test('without marks a price that the service ignores in the first write is no form', async () => {
+  await begin({}, { ownership: 'snapshot', volatile: { refresh: '365d' } })
+  await world.run()
+  world.loseStore()
+  world.standIn.addFault({ operations: ['Update'], fault: { kind: 'pretend' } })
+  world.deliver(zillowFeed(all.map(dearer)))
+  expect(await world.run()).toMatchObject({ counts: { update: 12 }, notes: [] })
+  world.standIn.clearFaults()
+  world.clock.advance(24 * 3_600_000)
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 12 } })
+  expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: dearer(all[0]).price })
+})
+
 test('without marks a change that the service goes on ignoring is made no form of', async () => {
   await begin({}, { ownership: 'snapshot', volatile: { refresh: '365d' } })
   await world.run()
