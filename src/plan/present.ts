@@ -228,7 +228,7 @@ function sent<C extends (Create | Update)['cause']>(one: Wanting, cause: C, why:
   const { mine, wanted, recall } = one
   // A create that got no answer may be of a listing that had been sent before.
   const isRetried = cause === 'new' && mine?.flight === 'create'
-  const isNews = isRetried || ['changed', 'mapping', 'settle', 'gone-from-service'].includes(cause)
+  const isNews = isRetried || ['changed', 'mapping', 'settle', 'never-sent', 'gone-from-service'].includes(cause)
   const isKnown = isNews && mine !== null && mine.content !== null && mine.content !== wanted.content
   const broken = isKnown ? factsBroken(recall(mine.id).listing, wanted.listing()) : []
   return { ...about(one, cause, why), content: wanted.content, fields, broken, withheld: [] }

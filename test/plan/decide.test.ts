@@ -694,6 +694,13 @@ test.each([true, false])(
   },
 )
 
+test('what is taken over a second time, as its mark stayed, is compared with what was sent the first time', async () => {
+  const tenfold = { ...A, SalePrice: A.SalePrice! * 10 }
+  const world = new PlanWorld().remembers(A).delivers(tenfold).shows(A, { owner: 'south' })
+  const { changes } = await world.plan({ outranks: () => true })
+  expect(changes).toMatchObject([{ kind: 'update', cause: 'never-sent', broken: ['price'] }])
+})
+
 test('listings that were all sent in one night have their turn in `volatile.refresh` spread over its days, each once', () => {
   const week = 7 * day
   const keys = Array.from({ length: 700 }, (_, i) => `M-${i}`)

@@ -275,6 +275,11 @@ export class Checker implements Witness {
       isAnew: this.#wasClockSet,
     })
     this.#takeHeld()
+    for (const row of this.service.rows) {
+      const noted = this.disk.row(row.listing.MLSNumber)
+      // It took this one over, and was not told so.
+      if (noted?.flight === 'update' && noted.feed !== row.feed) row.onlyByMark = true
+    }
   }
 
   /** A run that was killed told nobody what it held; who approves is shown it all the same. */

@@ -50,7 +50,7 @@ export abstract class Disk {
   /** What is remembered of an MLSNumber; null: nothing. `flight`: the call that it is marked with. */
   row(key: string): Remembered | null {
     const [row] = this.all<Remembered>(
-      'SELECT flight, baseline, suspect_until AS "suspectUntil" FROM listing WHERE chatbot = $1 AND key = $2',
+      'SELECT feed, flight, baseline, suspect_until AS "suspectUntil" FROM listing WHERE chatbot = $1 AND key = $2',
       chatbot,
       key,
     )
@@ -208,6 +208,7 @@ export class Shelf {
 }
 
 interface Remembered {
+  feed: string
   flight: string | null
   baseline: string | null
   suspectUntil: number | null

@@ -222,6 +222,8 @@ export class GuardModel {
       for (const [name, said] of of.said) {
         const [fact, key] = name.split(' ') as [Fact, string]
         const entry = delivery.listings.get(key)
+        // A record that can't be read says nothing of it.
+        if (entry === undefined && delivery.holds.has(key)) continue
         for (const word of said.keys())
           if (entry === undefined || wordOf(fact, listingOf(entry, 1)) !== word) said.delete(word)
       }
