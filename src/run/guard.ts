@@ -128,10 +128,10 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
       `${stillHeld} held by earlier runs ${stillHeld === 1 ? 'stays' : 'stay'} held, as this run can't tell whether ${stillHeld === 1 ? 'it is' : 'they are'} over; now: listing-sync approve ${feed.name}`,
     )
   const { waitingForOther } = counted
-  if (waitingForOther > 0)
-    notes.push(
-      `${waitingForOther} held before ${waitingForOther === 1 ? 'goes' : 'go'} together with ${waitingForOther === 1 ? 'the other MLSNumber of its home, which' : 'the other MLSNumbers of their homes, which'} can't change yet`,
-    )
+  if (waitingForOther > 0) {
+    const [go, other] = waitingForOther === 1 ? ['goes', 'MLSNumber of its home'] : ['go', 'MLSNumbers of their homes']
+    notes.push(`${waitingForOther} held before ${go} together with the other ${other}, which can't change yet`)
+  }
   const { resting } = plan.untold
   if (isWhole && resting > 0) notes.push(restingSentence(resting, feed.name))
   const { held, heldInPart, fresh, stillNameless, digest } = counted

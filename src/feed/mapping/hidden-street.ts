@@ -57,9 +57,8 @@ function hiddenReading(bare: string): HiddenStreet | null {
 }
 
 /**
- * `2/39 Main Road` and `39 Main Road #2` without their 2; in `Via Roma 39/2` the unit is behind. Where words stand before the slash and
- * behind it, as in `Cottage 2/39 Main Road` and `Via Roma 39/2 int. 4`, both readings, the
- * longer one first.
+ * `2/39 Main Road` and `39 Main Road #2` without their 2; in `Via Roma 39/2` the unit is behind. Where words stand before the slash
+ * and behind it, as in `Cottage 2/39 Main Road` and `Via Roma 39/2 int. 4`: both readings, the longer one first.
  */
 function withoutUnit(street: string): string[] {
   const [before] = /^[^/]{1,20}\/(?=\d.*\p{L}{2})/u.exec(street) ?? ['']
