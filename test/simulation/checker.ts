@@ -91,8 +91,8 @@ export class Checker implements Witness {
   #sent: number[] = []
   #waitUntil = 0
   #lostAt = 0
-  /** The store was put back, and no run has ended since. */
-  #isPutBack = false
+  /** When the first run found the store put back; Infinity: it was, and none has since; null: it never was. */
+  #putBackAt: number | null = null
   /** In how many whole deliveries running a listing was absent: at least as many as the program can have counted. */
   #absences = new Map<string, number>()
   #everListed = new Set<string>()
@@ -175,8 +175,8 @@ export class Checker implements Witness {
     this.#clockAtStart = this.#time.clock
     this.#sent = []
     this.#waitUntil = 0
-    this.delivery = delivery.isDelta ? this.#withPending(delivery) : delivery
     this.dry = dry
+    this.delivery = delivery.isDelta ? this.#withPending(delivery) : delivery
     this.#keysRefused = false
     this.#affected = new Set()
     this.#shownTruly = new Set()
@@ -240,7 +240,10 @@ export class Checker implements Witness {
     const { records, listings, holds, saidGone, says, said } = delivery
     const all = { listings: new Map(listings), holds: new Set(holds), saidGone: new Set(saidGone) }
     let pending = 0
-    const approvedSince = this.#time.clock - (this.#isPutBack ? 1 : 30) * 24 * hour
+    const { clock } = this.#time
+    const foundAt = this.#putBackAt === null ? -Infinity : Math.min(this.#putBackAt, clock)
+    if (!this.dry && this.#putBackAt !== null) this.#putBackAt = foundAt
+    const approvedSince = Math.max(clock - 30 * 24 * hour, foundAt - 24 * hour)
     for (const [key, some] of this.disk.pending(this.feed, approvedSince)) {
       if (says!.has(key)) continue
       pending += some.length
@@ -326,8 +329,11 @@ export class Checker implements Witness {
   storePutBack(memory: Memory): void {
     this.recall(memory)
     this.#guard.storePutBack()
-    this.#isPutBack = true
+    this.#putBackAt = Infinity
     this.#lost()
+    // What came after the backup the store does not know: if a list hides it, nobody can.
+    for (const row of this.service.rows)
+      if (row.by === 'us' && this.disk.row(row.listing.MLSNumber) === null) row.onlyByMark = true
   }
 
   /** From now on it judges by what a store of that time knows. */
@@ -647,7 +653,6 @@ export class Checker implements Witness {
     const changes = [...report.changes()]
     for (const { kind, mlsNumber, why, outcome } of changes)
       this.trace(`    ${kind} ${mlsNumber}: ${why}${outcome ? `: ${outcome.result} ${outcome.error ?? ''}` : ''}`)
-    if (report.error === null) this.#isPutBack = false
     if (tellsOfClock(report) && !this.#wasClockSet) this.fail('clock: it is said to be wrong, and was always right')
     if (records !== listings + removals + filtered + duplicates + rejects)
       this.fail(`7: records ${JSON.stringify(delivery)}`)
