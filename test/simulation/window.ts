@@ -38,7 +38,8 @@ export class Window {
     const port = this.#port
     Atomics.store(this.#answered, 0, 0)
     port.postMessage({ address, sql, values } satisfies Asked)
-    Atomics.wait(this.#answered, 0, 0)
+    // The answer before may wake it, too late: it is noted and told in two steps.
+    while (Atomics.load(this.#answered, 0) === 0) Atomics.wait(this.#answered, 0, 0)
     const answer = receiveMessageOnPort(port)!.message as Answer
     if ('error' in answer) throw new Error(answer.error)
     return answer.rows as Row[]
