@@ -193,7 +193,7 @@ export function isUnderWay(row: SnapshotRow | null, settings: PlanSettings): boo
 export const isSuspect = ({ suspectUntil }: SnapshotRow, { remoteStartedAt }: PlanSettings): boolean =>
   suspectUntil !== null && remoteStartedAt < suspectUntil
 
-/** Milliseconds after which what the service refused or ignored is sent again. */
+/** Milliseconds. After a day, what the service refused or ignored is sent again. */
 export const day = 86_400_000
 
 /** Whether what was done so often in a row was undone each time. A week after the last time whatever undid it may have stopped. */

@@ -46,6 +46,8 @@ export interface Guarded extends Orders {
   isAccepted: boolean
   /** It is older than the last one, even if nothing of it is held. */
   isOlder: boolean
+  /** Accepted, and not older. If not, what is refused or has a clock stays held. */
+  isBelieved: boolean
   /** The plan tells whether earlier holds still stand; that of a delta tells it only of what it names. */
   isWhole: boolean
   /** What is absent from this delivery is surely gone. */
@@ -167,6 +169,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     })),
     isAccepted,
     isOlder,
+    isBelieved,
     isWhole,
     // Without the list, absences of listings that only their mark makes ours are not noted again.
     absenceProven: isWhole && settings.mode === 'full' && listed.lookUps === null,

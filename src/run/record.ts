@@ -179,7 +179,7 @@ async function record(
     now: prepared.past.moment.now,
     isWhole: guarded.isWhole,
     isNewMapping: prepared.past.isNewMapping,
-    isBelieved: guarded.isAccepted && !guarded.isOlder,
+    isBelieved: guarded.isBelieved,
     of: prepared.plan.untold.told ?? undefined,
     letGo: () => letGo.holds,
   })
