@@ -2,6 +2,8 @@
  * Sends one request and returns the answer, whole or streamed, without interpreting it. Uses undici; the simulation replaces
  * it.
  */
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { codeOf, messageOf, ServiceError } from '../core/errors.ts'
@@ -73,7 +75,7 @@ export function openConnections(
   return {
     async send(request) {
       const { timeout, signal, sent } = request
-      const exchange = new WholeExchange(clock, sent)
+      const exchange = new WholeExchange(clock, maxResponseSize, sent)
       const interrupt = () => exchange.end('The call was interrupted')
       signal?.addEventListener('abort', interrupt)
       deadlines.add(exchange, timeout)
@@ -99,10 +101,17 @@ export function openConnections(
 }
 
 /** Our words for errors of which the library only says that something is too long. */
+const longerThanAllowed = 'it is longer than maxAnswerBytes of the service'
 const tooLong = new Map([
-  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'it is longer than maxAnswerBytes of the service'],
+  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', longerThanAllowed],
+  ['ERR_BUFFER_TOO_LARGE', longerThanAllowed],
   ['UND_ERR_HEADERS_OVERFLOW', 'its headers are longer than 16 kB'],
 ])
+
+const reasonOf = (error: Error): string => tooLong.get(codeOf(error)) ?? (messageOf(error) || codeOf(error))
+const lostBy = (error: Error): string => `The answer was lost: ${reasonOf(error)}`
+
+const unzipped = promisify(gunzip)
 
 /** Milliseconds. The library gives a connection up after the same time, unless the process was frozen meanwhile. */
 const longestConnect = 10_000
@@ -111,7 +120,7 @@ const longestConnect = 10_000
 abstract class Exchange<T> implements Dispatcher.DispatchHandler {
   readonly response: Promise<T>
   protected readonly clock: Clock
-  protected resolve!: (response: T) => void
+  protected resolve!: (response: T | PromiseLike<T>) => void
   readonly #begun: number
   #reject!: (error: ServiceError) => void
   #controller: Dispatcher.DispatchController | null = null
@@ -149,11 +158,10 @@ abstract class Exchange<T> implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    const reason = tooLong.get(codeOf(error)) ?? (messageOf(error) || codeOf(error))
     this.#fail(
       this.#controller
-        ? `The answer was lost: ${reason}`
-        : `No connection to the service: ${reason}; check service.baseUrl, and that the service is up`,
+        ? lostBy(error)
+        : `No connection to the service: ${reasonOf(error)}; check service.baseUrl, and that the service is up`,
       error,
     )
   }
@@ -178,6 +186,12 @@ class WholeExchange extends Exchange<SendResponse> {
   #status = 0
   #headers: SendResponse['headers'] = {}
   readonly #chunks: Buffer[] = []
+  readonly #maxBytes: number
+
+  constructor(clock: Clock, maxBytes: number, sent?: () => void) {
+    super(clock, sent)
+    this.#maxBytes = maxBytes
+  }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void {
     this.#status = status
@@ -191,7 +205,22 @@ class WholeExchange extends Exchange<SendResponse> {
   protected finish(error: ServiceError | null): void {
     if (error !== null) return
     const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
-    this.resolve({ status: this.#status, headers: this.#headers, body: bytes.toString('utf8') })
+    // Nothing asks for it, but some proxies pack every answer.
+    const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b
+    this.resolve(isPacked ? this.#unpacked(bytes) : this.#answer(bytes))
+  }
+
+  #answer(body: Buffer): SendResponse {
+    return { status: this.#status, headers: this.#headers, body: body.toString('utf8') }
+  }
+
+  async #unpacked(bytes: Buffer): Promise<SendResponse> {
+    try {
+      return this.#answer(await unzipped(bytes, { maxOutputLength: this.#maxBytes }))
+    } catch (error) {
+      const cause = error as Error
+      throw new ServiceError('transient', lostBy(cause), { effect: 'unknown', cause })
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer as createSafeServer } from 'node:https'
 import { createServer } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { messageOf, ServiceError } from '../../src/core/errors.ts'
 import { readRetryAfter } from '../../src/core/retry-after.ts'
@@ -111,6 +112,28 @@ describe('what an answer means', () => {
       effect: 'unknown',
       message: expect.stringContaining('it is longer than maxAnswerBytes of the service'),
     })
+    await stopWorld(world)
+  })
+
+  test('an answer that a proxy packs with gzip is read; cut, or too long once unpacked, it is lost', async () => {
+    const gzip = (data: unknown) => gzipSync(JSON.stringify(success(data)))
+    const page = { List: [], VirtualCount: 0 }
+    let body: Buffer = gzip(page)
+    const headers = { 'content-encoding': 'gzip' }
+    const world = await startWorld(() => ({ body, headers }), { attempts: 1, maxAnswerBytes: 64 * 1024 })
+    expect(await world.chatbot('SN').lookUp('A-1')).toMatchObject([])
+    const bomb = gzip({ ...page, filler: 'x'.repeat(1_000_000) })
+    for (const [packed, message] of [
+      [body.subarray(0, -20), 'unexpected end of file'],
+      [bomb, 'it is longer than maxAnswerBytes of the service'],
+    ] as const) {
+      body = packed
+      await expect(world.chatbot('SN').lookUp('A-1')).rejects.toMatchObject({
+        kind: 'transient',
+        effect: 'unknown',
+        message: expect.stringContaining(`The answer was lost: ${message}`),
+      })
+    }
     await stopWorld(world)
   })
 
