@@ -30,7 +30,7 @@ export function present(known: Case, wanted: WantedListing): Change | null {
   const takesOver = isTaken && !isUnderWay(row, settings)
   if (other !== null && !takesOver) {
     // `status` names what the store has of a feed that left, and knows nothing of one that only a mark names.
-    const todo = row === null || row === mine ? calledBefore(other) : 'listing-sync status says what to do'
+    const todo = row === mine ? calledBefore(other) : 'listing-sync status says what to do'
     // Two offices may number their homes alike: then this one is on no site, and nothing else says so.
     const isOtherHome = row?.feed === other && (row.home ?? wanted.home) !== (wanted.home ?? row.home)
     const why = settings.configured.has(other)

@@ -53,9 +53,7 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   // number is held by the same rule: what is approved or confirmed of the one is so of the other.
   const isWhole = (fact: FactKind, label: string): boolean =>
     pair === 'renumbered' &&
-    (action.kind === 'create'
-      ? action.broken.includes(fact)
-      : action.kind === 'delete' && heldBeside?.includes(label) === true)
+    (action.kind === 'create' ? action.broken.includes(fact) : heldBeside?.includes(label) === true)
   const about = trips.flatMap((trip) => {
     const { fact, ends, label } = trip
     const part: HeldPart = fact === undefined || isWhole(fact, label) ? action.kind : `update ${fact}`
