@@ -8,6 +8,8 @@ import { ServiceError, StoreTakenError, UserError } from '../core/errors.ts'
 import type { SourceProgress } from '../core/records.ts'
 import type { Change } from '../plan/change.ts'
 import type { HoldRecord, PartHeld } from '../plan/guard/hold.ts'
+import { allowedNew } from '../plan/guard/rules.ts'
+import type { Limits } from '../plan/guard/rules.ts'
 import { keptReport } from '../report/kept.ts'
 import { failureOf } from '../report/report.ts'
 import type { Failure } from '../report/report.ts'
@@ -275,10 +277,12 @@ function isGoneThrough({ stopped, outcomes: { done, unknown, skipped } }: NonNul
   return stopped === null && unknown + skipped <= Math.max(2, done)
 }
 
-/** Whether so much of a first load was carried out that it is over: the rest is guarded like any other change. */
-function isCarriedOver({ stopped, late, outcomes }: NonNullable<Run['applied']>): boolean {
+/** Whether so much of a first load was carried out that it is over: what is left is no more than may be new beside it. */
+function isCarriedOver(applied: NonNullable<Run['applied']>, { unchanged }: Report['counts'], limits: Limits): boolean {
+  const { stopped, late, outcomes } = applied
   const { done, failed, unknown, skipped } = outcomes
-  return stopped === null && !late && failed + unknown + skipped <= Math.max(10, done / 2)
+  const most = allowedNew({ ours: unchanged + done, isRare: false }, limits)
+  return stopped === null && !late && failed + unknown + skipped <= most
 }
 
 /**
@@ -368,7 +372,8 @@ async function recordDelivery(
     if (isMeasure && (isLetGo || !guarded.isOlder)) noted.written = { by: written.by, at: written.at, source }
     // A document without a listing is no first load, nor is one file where others are left unread.
     const isAll = summary.listings > 0 && delivery.passedBy === 0
-    const isLoad = past.isFirstLoad && isAll && applied !== null && isCarriedOver(applied)
+    const isLoad =
+      past.isFirstLoad && isAll && applied !== null && isCarriedOver(applied, report.counts, feed.plan.limits)
     const isBack = !past.isFirstLoad && past.last.loaded?.chatbot !== chatbot
     if (isLoad || isBack) noted.loaded = { chatbot, at: now }
   }

@@ -1168,6 +1168,16 @@ test('the same is said where all homes have other numbers in it and are held as 
   }
 })
 
+test('a first load is over though the service refuses some of it every night, as a full chatbot does', async () => {
+  const sixty = homes(1, 60)
+  for (const mlsNumber of keys(sixty.slice(36)))
+    world.standIn.addFault({ operations: ['Create'], mlsNumber, fault: { kind: 'refuse' } })
+  expect(await night(sixty)).toMatchObject({ result: 'partial', applied: { outcomes: { done: 36, failed: 24 } } })
+  const report = await night(sixty.slice(10))
+  expect(report).toMatchObject({ counts: { create: 24, delete: 0, hold: 10 } })
+  expect(notes(report)).toContain('10 of 36 listings would leave the site; up to 7 may in 24 hours')
+})
+
 test('the first load of another chatbot is one, whatever the feed loaded before', async () => {
   await loaded()
   world.configure({ north: { volatile, chatbot: 'SN-2' } })
