@@ -92,8 +92,10 @@ function fieldLines(preset: Preset): string[] {
     const [constant] = [rule]
       .flat()
       .flatMap((one) => (typeof one === 'object' && one.value !== undefined ? [one.value] : []))
-    const said = constant === undefined ? [] : [`always ${code(String(constant))}`]
-    return [`| ${name} | ${[...read, ...said].join(', ')} |`]
+    if (constant === undefined) return [`| ${name} | ${[...read].join(', ')} |`]
+    if (name === 'CurrencySymbol') read.add("the feed's setting `currency`")
+    const how = read.size === 0 ? 'always' : 'otherwise'
+    return [`| ${name} | ${[...read, `${how} ${code(String(constant))}`].join(', ')} |`]
   })
 }
 
