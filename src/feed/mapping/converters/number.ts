@@ -69,7 +69,8 @@ export const number: Converter = {
       // As many digits as a number holds: 3 times 0.1 is 0.3.
       const product = times === 1 ? value : Number((value * times).toPrecision(15))
       const wrong = field && outOfLimits(field.name, product)
-      return wrong ? new Unreadable(found, wrong) : product
+      if (wrong) return new Unreadable(found, times === 1 ? wrong : `times ${times} ${wrong}`)
+      return product
     }
   },
 }
