@@ -10,12 +10,15 @@ import type { Preset } from '../../src/feed/mapping/preset.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'docs/formats')
+/** The preset of a source that is asked and not read. */
+const live = 'reso-web-api'
 
 /** Every page by its name in docs/formats, with the list of them as README.md. */
 export function formatPages(): Map<string, string> {
   const presets = shippedPresets()
   const list = presets.map(
-    ({ name, title, format }) => `| [${title}](${name}.md) | \`${name}\` | ${formats[format].title} |`,
+    ({ name, title, format }) =>
+      `| [${title}](${name}.md) | \`${name}\` | ${name === live ? 'live API' : formats[format].title} |`,
   )
   const head = [
     '# Formats',
@@ -50,7 +53,10 @@ function page(preset: Preset): string {
   return [
     `# ${title}`,
     '',
-    `Preset \`${name}\`. ${formats[format].title}${places}; ${absence}.${told}`,
+    `Preset \`${name}\`. ` +
+      (name === live
+        ? 'Answers of a live API, as XML; a walk of all its keys tells what is gone.'
+        : `${formats[format].title}${places}; ${absence}.${told}`),
     '',
     ...remarks(name),
     '## Fields',
