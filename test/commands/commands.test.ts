@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { healthOf } from '../../bin/heartbeat.mjs'
 import { createDoors } from '../../src/app/doors.ts'
 import { openApp } from '../../src/app/open.ts'
 import { approveCommand } from '../../src/commands/approve.ts'
@@ -391,6 +392,11 @@ test('check tells once which secrets stand in the configuration, and no other co
       source: 'sftp://h.example/a.xml',
       login: { user: 'u', password: 'literal-too', hostKey: `SHA256:${'A'.repeat(43)}` },
     },
+    table: {
+      source: '-',
+      fields: { Images: { from: 'media:MediaURL', as: 'images' } },
+      join: { media: { source: 'https://u:literal-join@h.example/', key: 'ResourceRecordKey', by: 'ListingKey' } },
+    },
   })
   const words = (command: string) => ['--config', world.configFile, command, 'north']
   const env = { TOKEN: 'token-of-the-feed' }
@@ -398,7 +404,7 @@ test('check tells once which secrets stand in the configuration, and no other co
   expect(stdout.split('whoever may read the file has them')).toHaveLength(2)
   expect(stdout).toContain(
     'write them as ${NAME} or ${file:PATH}: ' +
-      'feeds.said.source, feeds.said.headers.X-Key, feeds.said.service.secretKey, feeds.more.login.password',
+      'feeds.said.source, feeds.said.headers.X-Key, feeds.said.service.secretKey, feeds.more.login.password, feeds.table.join.media.source',
   )
   expect(stdout).not.toContain('literal-')
   for (const command of ['diff', 'sync', 'status']) expect((await executed(words(command), { env })).stderr).toBe('')
@@ -480,6 +486,9 @@ test('the configuration is --config, else LISTING_SYNC_CONFIG', async () => {
   const missing = await executed(['--config', join(world.folder, 'none.yaml'), 'diff'], { env })
   expect(missing.status).toBe(78)
   expect(missing.stderr).toContain('none.yaml')
+  const none = await executed(['diff'], { env: { LISTING_SYNC_CONFIG: '' } })
+  expect(none.stderr).toMatch(/^listing-sync: config\/listing-sync\.yaml: /)
+  expect(healthOf(['status', '--health'], '')).toBe('config/listing-sync.yaml')
 })
 
 test.each([
