@@ -37,11 +37,21 @@ interface Remembered {
   isNoted: boolean
 }
 
-export function createNotifier(app: App) {
+/** Milliseconds that what is being told is waited for after a stop signal: calls have eight seconds, and a container ten in all. */
+const patience = 8500
+
+/** `signal` stops the program. */
+export function createNotifier(app: App, signal: AbortSignal) {
   /** By feed, the end of what is being told of it: the next waits for that. */
   const last = new Map<string, Promise<void>>()
   const remembered = new Map<string, Remembered>()
   const { clock, log } = app.runtime
+  /** When the program was told to stop. */
+  const stopped = new Promise<number>((resolve) => {
+    const stop = (): void => resolve(clock.now())
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
 
   /** Begins to tell. Never throws. */
   function tell(feed: FeedConfig, occasion: Occasion): void {
@@ -174,9 +184,17 @@ export function createNotifier(app: App) {
         ),
       )
     },
-    /** Resolves once all that was begun is told, or given up. */
+    /** Resolves once all that was begun is told, or given up: a place that hangs does not keep a program that was told to stop. */
     async idle(): Promise<void> {
-      await Promise.all(last.values())
+      const over = new AbortController()
+      const told = Promise.all(last.values()).finally(() => over.abort())
+      const late = stopped
+        .then((at) => clock.sleep(Math.max(0, at + patience - clock.now()), over.signal))
+        .then(
+          () => log.warn('stopped before everybody was told: what is left is told after the next run'),
+          () => undefined,
+        )
+      await Promise.race([told, late])
     },
   }
 }
