@@ -271,7 +271,11 @@ class Watched {
   async lookBack(): Promise<void> {
     try {
       const good = await this.#lastGood()
-      if (good !== null) this.#dueSinceGood = this.times.count(good, this.#app.runtime.clock.now(), staleAfter)
+      const { clock } = this.#app.runtime
+      this.#dueSinceGood =
+        good === null
+          ? (await this.#app.store().runs.latest(this.name, staleAfter)).length
+          : this.times.count(good, clock.now(), staleAfter)
       this.#isStale = this.#dueSinceGood >= staleAfter
     } catch (error) {
       if (!(error instanceof StoreAwayError)) throw error

@@ -336,6 +336,26 @@ test('a run by hand ends the trouble that a feed is stale: nobody is told of it 
   }
 })
 
+test('runs of which none was ever good count also where the daemon was started anew in between', async () => {
+  await begin({ schedule: '0 2 * * *' })
+  world.deliver(zillowFeed(homes(1, 20)).slice(0, -200))
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  for (const night of [1, 2]) {
+    stop.abort()
+    await ended
+    stop = new AbortController()
+    void start(clock)
+    await until(() => said('daemon started').length === night + 1)
+    expect(stale()).toEqual([])
+    clock.jump((night === 1 ? 13 : 23) * 60 * minute)
+    await tick(clock, 60 * minute)
+  }
+  await until(() => stale().length === 1)
+  expect(stale()).toMatchObject([{ lastGood: 'never' }])
+})
+
 test('what was run by hand in between counts as well', async () => {
   await begin({ schedule: '* * * * *' })
   world.deliver(zillowFeed(homes(1, 20)))
