@@ -25,7 +25,7 @@ import { lackOf, lastGood } from './last-good.ts'
 /** Loads what sends only once there is anything to tell. */
 const send: typeof Sending.send = async (...words) => (await import('../notify/send.ts')).send(...words)
 
-/** By the fingerprint of each place, what it was told of a feed. */
+/** By the fingerprint of each place, what it was told of a feed. An address that stands twice, for other events, is two places. */
 type Memory = Record<string, Told>
 
 /** What this process remembers of a feed, for when the store can't be read or takes no writes. */
@@ -89,7 +89,8 @@ export function createNotifier(app: App, signal: AbortSignal) {
     const facts = (news: News): Promise<Facts> => factsOf(feed, store, of, news)
     const after = await Promise.all(
       notify.map(async (target, number) => {
-        const place = shortHash(target.url)
+        const sameBefore = notify.slice(0, number).filter(({ url }) => url === target.url).length
+        const place = shortHash(sameBefore === 0 ? target.url : `${sameBefore} ${target.url}`)
         const before = memory[place] ?? nothingTold
         // Without the store nobody knows what is held.
         const on = store === null ? target.on.filter((event) => event !== 'held') : target.on

@@ -354,6 +354,20 @@ test.each([
   expect(titles().at(-1)).toBe('north: runs fail')
 })
 
+test('an address that stands twice, for other events, is told each of them once', async () => {
+  const url = address(secretPath)
+  configure([
+    { url, on: ['failed', 'recovered'] },
+    { url, on: ['held'] },
+  ])
+  for (const _run of [1, 2, 3]) await world.run()
+  world.deliver(zillowFeed(homes(1, 30)))
+  await world.run()
+  world.deliver(zillowFeed(homes(1, 15)))
+  for (const _run of [1, 2]) await world.run()
+  expect(titles()).toEqual(['north: runs fail', 'north is up to date again', 'north: 15 changes held'])
+})
+
 test('a stop signal does not wait for a receiver that hangs; it is told after the next run', async () => {
   let heardAt = 0
   answer = () => {
