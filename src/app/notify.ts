@@ -37,8 +37,8 @@ interface Remembered {
   isNoted: boolean
 }
 
-/** Milliseconds that what is being told is waited for after a stop signal: calls have eight seconds, and a container ten in all. */
-const patience = 8500
+/** Milliseconds that what is being told is waited for after a stop signal, as calls are: a container has ten seconds in all. */
+const patience = 8000
 
 /** `signal` stops the program. */
 export function createNotifier(app: App, signal: AbortSignal) {
