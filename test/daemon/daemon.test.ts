@@ -137,6 +137,18 @@ test('after three starts that ended without a word it waits, alive, before it ca
   expect(await starts()).toBe(0)
 })
 
+test('while it waits, no run of a daemon that had the same process number, as in a container, is told as under way', async () => {
+  const clock = await afterStarts(3)
+  const killed = openStore(store())
+  await killed.runs.begin({ feed: 'north', chatbot: 'SN-1', command: 'sync', startedAt: clock.now() })
+  await killed.close()
+  void start(clock)
+  await until(() => said('the last starts crashed: waiting before the first run').length > 0)
+  const { stdout } = await world.executed('status')
+  expect(stdout).toContain('last sync: failed, interrupted, run 1, ended without a word at 12:01 (Sat 21 Nov)')
+  expect(stdout).not.toContain('under way')
+})
+
 test('a clock that is set back while it waits makes it wait no longer', async () => {
   const clock = await afterStarts(3)
   void start(clock)
