@@ -469,6 +469,22 @@ test('a file that was edited is taken once it has settled, and a broken one refu
   expect(said(taken)).toHaveLength(2)
 })
 
+test('a run under way when the schedule changes tells the next run by the new one', async () => {
+  const answer = Promise.withResolvers<void>()
+  await begin({ schedule: '0 2 * * *' }, { timeout: '1h' }, {}, () => answer.promise)
+  world.deliver(zillowFeed(homes(1, 3)))
+  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => said('daemon started').length === 1)
+  world.configure({ north: { schedule: '0 5 * * *' } })
+  await clock.pass(20_000)
+  await until(() => said('the configuration was read again: later runs use it').length === 1)
+  answer.resolve()
+  await until(() => runs() === 1)
+  expect(said('run finished')).toMatchObject([{ next: 'Sun 22 Nov 05:00' }])
+})
+
 test('a file that is still being written is left alone until it has stayed as it is', async () => {
   await begin({ schedule: '0 * * * *' })
   world.deliver(zillowFeed(homes(1, 3)))
