@@ -1,5 +1,5 @@
 /** The daemon in this process, on a clock that the test lets pass, against the stand-in. */
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -137,6 +137,18 @@ test('after three starts that ended without a word it waits, alive, before it ca
   expect(await starts()).toBe(0)
 })
 
+test('while it waits, no run of a daemon that had the same process number, as in a container, is told as under way', async () => {
+  const clock = await afterStarts(3)
+  const killed = openStore(store())
+  await killed.runs.begin({ feed: 'north', chatbot: 'SN-1', command: 'sync', startedAt: clock.now() })
+  await killed.close()
+  void start(clock)
+  await until(() => said('the last starts crashed: waiting before the first run').length > 0)
+  const { stdout } = await world.executed('status')
+  expect(stdout).toContain('last sync: failed, interrupted, run 1, ended without a word at 12:01 (Sat 21 Nov)')
+  expect(stdout).not.toContain('under way')
+})
+
 test('a clock that is set back while it waits makes it wait no longer', async () => {
   const clock = await afterStarts(3)
   void start(clock)
@@ -249,6 +261,26 @@ test.each([
   expect(said('the feed is up to date again')).toHaveLength(times)
 })
 
+/** Takes messages; `url`: where they go to. */
+async function receiver() {
+  const arrived: { title: string; lines: string[] }[] = []
+  const server = createServer((request, response) => {
+    let text = ''
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    request.on('end', () => {
+      arrived.push(JSON.parse(text) as (typeof arrived)[0])
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  const close = async (): Promise<void> => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { arrived, url, close }
+}
+
 test.each([
   [
     'of which no record can be read',
@@ -257,19 +289,9 @@ test.each([
   ],
   ['that is cut', (text: string) => text.slice(0, -200), 'The last delivery was not complete: '],
 ])('a delivery %s is not good, and is told as the reason that the feed is stale', async (_, spoil, reason) => {
-  const arrived: { title: string; lines: string[] }[] = []
-  const receiver = createServer((request, response) => {
-    let text = ''
-    request.on('data', (chunk: Buffer) => (text += chunk.toString()))
-    request.on('end', () => {
-      arrived.push(JSON.parse(text) as (typeof arrived)[0])
-      response.end()
-    })
-  })
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  const { arrived, url, close } = await receiver()
   try {
     await begin({ schedule: '* * * * *' })
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
     world.configure({ north: { schedule: '* * * * *' } }, {}, undefined, {
       notify: [{ url, on: ['stale', 'recovered'] }],
     })
@@ -289,9 +311,61 @@ test.each([
     await tick(clock)
     await until(() => arrived.at(-1)?.title === 'north is up to date again')
   } finally {
-    receiver.closeAllConnections()
-    await new Promise((resolve) => receiver.close(resolve))
+    await close()
   }
+})
+
+test('a run by hand ends the trouble that a feed is stale: nobody is told of it once more', async () => {
+  const { arrived, url, close } = await receiver()
+  try {
+    const schedule = '0 2 * * *'
+    await begin({ schedule })
+    world.configure({ north: { schedule } }, {}, undefined, { notify: [{ url, on: ['stale', 'recovered'] }] })
+    world.deliver(zillowFeed(homes(1, 20)))
+    const clock = new ManualClock('2026-11-21T12:00:30Z')
+    void start(clock)
+    await until(() => runs() === 1)
+    world.deliver(zillowFeed(homes(1, 20)).slice(0, -200))
+    clock.jump(13 * 60 * minute)
+    await tick(clock, 60 * minute)
+    for (const _night of [2, 3]) {
+      clock.jump(23 * 60 * minute)
+      await tick(clock, 60 * minute)
+    }
+    await until(() => arrived.length === 1)
+    clock.jump(8 * 60 * minute)
+    world.deliver(zillowFeed(homes(1, 20)))
+    world.clock.advance(clock.now() - world.clock.now())
+    expect(await world.run()).toMatchObject({ result: 'ok' })
+    await clock.pass(121 * minute)
+    expect(arrived.map(({ title }) => title)).toEqual([
+      'north is stale: no run has been good for a while',
+      'north is up to date again',
+    ])
+    expect(said('the feed is up to date again')).toHaveLength(1)
+  } finally {
+    await close()
+  }
+})
+
+test('runs of which none was ever good count also where the daemon was started anew in between', async () => {
+  await begin({ schedule: '0 2 * * *' })
+  world.deliver(zillowFeed(homes(1, 20)).slice(0, -200))
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  for (const night of [1, 2]) {
+    stop.abort()
+    await ended
+    stop = new AbortController()
+    void start(clock)
+    await until(() => said('daemon started').length === night + 1)
+    expect(stale()).toEqual([])
+    clock.jump((night === 1 ? 13 : 23) * 60 * minute)
+    await tick(clock, 60 * minute)
+  }
+  await until(() => stale().length === 1)
+  expect(stale()).toMatchObject([{ lastGood: 'never' }])
 })
 
 test('what was run by hand in between counts as well', async () => {
@@ -314,6 +388,17 @@ test('what was run by hand in between counts as well', async () => {
   await tick(clock)
   await tick(clock)
   expect(stale()).toHaveLength(1)
+})
+
+test('a lock of the daemon that this user can not use is named, and runs go on', async () => {
+  await begin({ schedule: '* * * * *' })
+  world.deliver(zillowFeed(homes(1, 20)))
+  mkdirSync(`${store()}.daemon.lock`)
+  void start(new ManualClock('2026-11-21T12:00:30Z'))
+  await until(() => runs() === 1)
+  expect(said('could not write the heartbeat file')[0].problem).toBe(
+    `${store()}.daemon.lock: this user has to be able to write to the file (unable to open database file)`,
+  )
 })
 
 test('a key that was changed in its file is used by the next run, and neither is ever shown', async () => {
@@ -382,6 +467,22 @@ test('a file that was edited is taken once it has settled, and a broken one refu
   await tick(clock)
   // Back as it was: nothing is wrong any more, and that is said.
   expect(said(taken)).toHaveLength(2)
+})
+
+test('a run under way when the schedule changes tells the next run by the new one', async () => {
+  const answer = Promise.withResolvers<void>()
+  await begin({ schedule: '0 2 * * *' }, { timeout: '1h' }, {}, () => answer.promise)
+  world.deliver(zillowFeed(homes(1, 3)))
+  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => said('daemon started').length === 1)
+  world.configure({ north: { schedule: '0 5 * * *' } })
+  await clock.pass(20_000)
+  await until(() => said('the configuration was read again: later runs use it').length === 1)
+  answer.resolve()
+  await until(() => runs() === 1)
+  expect(said('run finished')).toMatchObject([{ next: 'Sun 22 Nov 05:00' }])
 })
 
 test('a file that is still being written is left alone until it has stayed as it is', async () => {

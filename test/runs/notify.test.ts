@@ -354,6 +354,67 @@ test.each([
   expect(titles().at(-1)).toBe('north: runs fail')
 })
 
+test('an address that stands twice, for other events, is told each of them once', async () => {
+  const url = address(secretPath)
+  configure([
+    { url, on: ['failed', 'recovered'] },
+    { url, on: ['held'] },
+  ])
+  for (const _run of [1, 2, 3]) await world.run()
+  world.deliver(zillowFeed(homes(1, 30)))
+  await world.run()
+  world.deliver(zillowFeed(homes(1, 15)))
+  for (const _run of [1, 2]) await world.run()
+  expect(titles()).toEqual(['north: runs fail', 'north is up to date again', 'north: 15 changes held'])
+})
+
+test.each([
+  ['north', 'north'],
+  ['mls-2', 'mls-2'],
+  ['sync', 'north'],
+])('an address that ends in the plain word %s takes that word out of no message', async (word, feed) => {
+  world.configure({ north: {}, 'mls-2': {} }, {}, './store.db', {
+    notify: [{ url: address(secretPath) }],
+    heartbeat: address(`/${word}`),
+  })
+  const { stdout, stderr } = await world.executed('sync', feed)
+  expect(titles()).toContain(`${feed}: runs fail`)
+  expect(stdout + stderr).not.toContain('***')
+})
+
+test('what a place took is not told again where it did not take what came with it', async () => {
+  world.deliver(zillowFeed(homes(1, 30)))
+  await world.run()
+  rmSync(join(world.folder, 'north.xml'))
+  await world.run()
+  // Like a place that limits how many messages come at a time.
+  answer = (_, response) => void response.writeHead(arrived.at(-1)!.body['event'] === 'held' ? 429 : 200).end()
+  world.deliver(zillowFeed(homes(1, 15)))
+  for (const _run of [1, 2]) await world.run()
+  answer = (_, response) => void response.end()
+  await world.run()
+  expect(titles().filter((title) => title === 'north is up to date again')).toHaveLength(1)
+  expect(titles().at(-1)).toBe('north: 15 changes held')
+})
+
+test('a stop signal does not wait for a receiver that hangs; it is told after the next run', async () => {
+  let heardAt = 0
+  answer = () => {
+    heardAt ||= world.clock.now()
+    world.stop.abort(new UserError('stopped by SIGTERM'))
+  }
+  const { status, stderr } = await world.executed('sync', 'north')
+  expect(status).toBe(1)
+  expect(stderr).toContain('stopped before everybody was told')
+  // It is tried three times, ten seconds each.
+  expect(arrived.length).toBeLessThan(3)
+  expect(world.clock.now() - heardAt).toBeLessThan(20_000)
+  world.stop = new AbortController()
+  answer = (_, response) => void response.end()
+  await world.run()
+  expect(titles().at(-1)).toBe('north: runs fail')
+})
+
 test('the heartbeat is called after good runs, and with /fail after others', async () => {
   configure([], { heartbeat: address('/ping/uuid?x=1') })
   await world.run()
