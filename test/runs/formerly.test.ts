@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { openStore } from '../../src/store/sqlite.ts'
 import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 
 const all = homes(1, 12)
@@ -178,6 +179,27 @@ describe('a feed with another name', () => {
     expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { unchanged: 11, hold: 1 } })
   })
 
+  test('and is called as before again goes on, too: its marks of meanwhile are not those of a store that was put back', async () => {
+    const delta = (name: string, former: string[] = []): Record<string, object> => ({
+      [name]: { ...north, source: './north.xml', delivery: 'delta', formerly: former },
+    })
+    const says = async (name: string, some: readonly Home[]) => {
+      world.clock.advance(hour)
+      world.deliver(zillowFeed(some))
+      return world.run('sync', name)
+    }
+    world.configure(delta('north'))
+    await says('north', all)
+    expect(await says('north', homes(101, 120))).toMatchObject({ result: 'held', counts: { hold: 20 } })
+    world.configure(delta('oslo', ['north']))
+    await says('oslo', [dearer(all[0])])
+    world.configure(delta('north', ['oslo']))
+    const back = await says('north', [dearer(all[1])])
+    expect(back).toMatchObject({ result: 'held', counts: { update: 1, hold: 20 } })
+    expect(back.holds.map(({ rule }) => rule)).toEqual(['arriving'])
+    expect(back.notes.join()).toContain('They go by themselves on Tue 24 Nov')
+  })
+
   test('that ran without `formerly` found everything taken, and takes it over once it is said', async () => {
     await load()
     world.configure(renamed({ formerly: [] }))
@@ -256,6 +278,7 @@ function tables(): Map<string, Rows> {
 function renamedIn(before: ReadonlyMap<string, Rows>): Map<string, Rows> {
   const rename = (row: Record<string, unknown>) => {
     if (row['feed'] === 'north') return { ...row, feed: 'oslo' }
+    if (row['name'] === 'run of north') return { ...row, name: 'run of oslo' }
     return row['name'] === 'north' ? { ...row, name: 'oslo', validators: null } : row
   }
   return new Map([...before].map(([name, rows]) => [name, rows.map(rename)]))
