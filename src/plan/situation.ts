@@ -169,6 +169,8 @@ function isOurs({ key, row, mine, shown, settings }: Case): boolean {
   // A test listing of a killed probe is nobody's: the next probe takes it off.
   if (row === null && isSentinel(key)) return false
   if (ownership === 'mirror' && shown.length > 0) return true
+  // What that feed took over may still have the mark of before.
+  if (row?.owned && mine === null && settings.unmarked?.has(row.feed)) return false
   // Another feed's row may be out of date (a store put back, a run that died): a list from `settle` after its last write knows better.
   if (row?.owned && mine === null && (row.flight !== null || remoteStartedAt < row.sentAt + settle)) return false
   if (ownership !== 'snapshot' && shown.some(({ owner }) => owner === feed)) return true
