@@ -182,6 +182,13 @@ function isOurs({ key, row, mine, shown, settings }: Case): boolean {
   return ownership === 'snapshot' || shown.some((item) => item.shown()?.unreadable.includes('ExtensionColumn') ?? true)
 }
 
+/** The name of another feed that has this listing, by the store or by the mark on the service; null: none has. */
+export function otherOwner({ row, mine, shown, settings }: Case): string | null {
+  if (row !== null && mine === null && (row.owned || row.flight !== null)) return row.feed
+  if (settings.ownership === 'snapshot') return null
+  return shown.find((item) => item.owner !== null && item.owner !== settings.feed)?.owner ?? null
+}
+
 /** Whether a call without an answer may still land: no whole list began `settle` after it, and no look-up in vain is that old. */
 export function isUnderWay(row: SnapshotRow | null, settings: PlanSettings): boolean {
   if (row === null || row.flight === null) return false

@@ -209,6 +209,25 @@ describe('a feed with another name', () => {
     expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { update: 1, unchanged: 11 } })
   })
 
+  test('and sends deltas: what one said is gone goes once the former name is written, too', async () => {
+    const delta = { ...north, source: './north.xml', delivery: 'delta' }
+    world.configure({ north: delta })
+    await load()
+    world.configure({ oslo: delta })
+    const [sold] = all
+    world.deliver(zillowFeed([{ ...sold, status: 'Withdrawn' }]))
+    const note = `1 listing is gone from the feed, but in north, a feed that no longer fills this chatbot (if this feed was called so before: formerly: [north]): ${sold.mlsNumber}`
+    for (let run = 0; run < 2; run++) {
+      const report = await world.run('sync', 'oslo')
+      expect(report).toMatchObject({ result: 'ok', counts: { delete: 0, hold: 1 } })
+      expect(report.notes).toContain(note)
+      world.deliver(zillowFeed([]))
+    }
+    world.configure({ oslo: { ...delta, formerly: ['north'] } })
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+    expect(world.numbers()).not.toContain(sold.mlsNumber)
+  })
+
   test('keeps what it has of its own where both names have it', async () => {
     await load()
     world.configure(renamed({ formerly: [] }))
