@@ -59,8 +59,11 @@ export function handOver(
       dropNumber.run(one)
     }
   }
-  // A feed without a complete delivery has nothing that the next one could be compared with.
-  const giveWay = database.prepare('DELETE FROM feed WHERE name = ? AND complete_at IS NULL')
+  // A feed without a complete delivery has nothing that the next one could be compared with, and one that never loaded anything
+  // would be a beginner, with whom the guard's rules sleep.
+  const giveWay = database.prepare(
+    "DELETE FROM feed WHERE name = ? AND (complete_at IS NULL OR coalesce(loaded, 'null') = 'null')",
+  )
   // "Not modified" would only be about what was delivered under one of the names.
   const forgetValidators = database.prepare('UPDATE feed SET validators = NULL WHERE name = ?')
   return database

@@ -243,10 +243,14 @@ describe('a feed with another name', () => {
     expect(tables().get('feed')).toEqual([{ ...own, validators: null }])
   })
 
-  test('that only failed under it is no beginner', async () => {
+  test.each([
+    ['only failed', './none.xml', 'failed'],
+    ['found an empty file', './empty.xml', 'ok'],
+  ])('that %s under it is no beginner', async (_, source, result) => {
     await load()
-    world.configure(renamed({ formerly: [], source: './none.xml' }))
-    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'failed' })
+    world.deliver(zillowFeed([]), 'empty.xml')
+    world.configure(renamed({ formerly: [], source }))
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result })
     world.configure(renamed())
     world.deliver(zillowFeed(all.slice(6)))
     // The rules sleep while nothing was loaded.

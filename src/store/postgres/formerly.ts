@@ -52,8 +52,11 @@ export async function handOver(
       )
       await asker.run('DELETE FROM learnt WHERE chatbot = $1 AND name = $2', [chatbot, before])
     }
-    // A feed without a complete delivery has nothing that the next one could be compared with.
-    await asker.run('DELETE FROM feed WHERE name = $1 AND complete_at IS NULL', [feed])
+    // A feed without a complete delivery has nothing that the next one could be compared with, and one that never loaded anything
+    // would be a beginner, with whom the guard's rules sleep.
+    await asker.run("DELETE FROM feed WHERE name = $1 AND (complete_at IS NULL OR coalesce(loaded, 'null') = 'null')", [
+      feed,
+    ])
     await asker.run('DELETE FROM feed WHERE name = $1 AND EXISTS (SELECT 1 FROM feed WHERE name = $2)', [from, feed])
     // "Not modified" would only be about what was delivered under one of the names.
     await asker.run('UPDATE feed SET name = $2 WHERE name = $1', [from, feed])
