@@ -64,6 +64,10 @@ export function handOver(
   const giveWay = database.prepare(
     "DELETE FROM feed WHERE name = ? AND (complete_at IS NULL OR coalesce(loaded, 'null') = 'null')",
   )
+  // If they filled two chatbots, the feed is a beginner in neither: what it has in the other one was there before.
+  const noteLoaded = database.prepare<[{ from: string; feed: string }]>(`UPDATE feed
+    SET loaded = json_set(loaded, '$.at', (SELECT coalesce(max(sent_at), 0) + 1 FROM listing WHERE feed = @feed))
+    WHERE name = @feed AND loaded ->> 'chatbot' <> (SELECT loaded ->> 'chatbot' FROM feed WHERE name = @from)`)
   // "Not modified" would only be about what was delivered under one of the names.
   const forgetValidators = database.prepare('UPDATE feed SET validators = NULL WHERE name = ?')
   return database
@@ -74,6 +78,7 @@ export function handOver(
         for (const table of tables) rename(table, 'feed', { from, feed })
         renameNumbers(from, feed)
         giveWay.run(feed)
+        noteLoaded.run({ from, feed })
         rename('feed', 'name', { from, feed })
         forgetValidators.run(feed)
         return [taken]

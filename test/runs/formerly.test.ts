@@ -257,6 +257,17 @@ describe('a feed with another name', () => {
     expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
   })
 
+  test('that puts feeds of two chatbots together is a beginner in neither', async () => {
+    world.configure({ north, south: { ...north, chatbot: 'SN-2' } })
+    world.deliver(zillowFeed([home(30)]), 'south.xml')
+    await world.run('sync', 'south')
+    world.clock.advance(day)
+    await load()
+    world.configure(renamed({ formerly: ['south', 'north'] }))
+    world.deliver(zillowFeed([home(30), ...all.slice(6)]))
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'held', counts: { create: 1, delete: 0, hold: 6 } })
+  })
+
   test('takes every row of every table along, in one go and once', async () => {
     world.configure({ north: { ...north, limits: { grace: { runs: 2 } } } })
     await load()

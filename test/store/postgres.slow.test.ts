@@ -286,4 +286,24 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     expect(await reader.snapshot.count(chatbot, 'new')).toBe(1)
     await expect(reader.snapshot.confirm(chatbot, [confirmation('B')])).rejects.toThrow(StoreError)
   })
+
+  it('what a feed loaded under a former name is no beginning, as where the new name had nothing yet, or another chatbot', async () => {
+    const address = await server.database()
+    const before = open(address)
+    await before.snapshot.confirm(chatbot, [confirmation('A', { feed: 'old', at: 100 })])
+    for (const [name, loaded] of Object.entries({
+      old: { chatbot, at: 5 },
+      new: { chatbot: 'SN-other', at: 6 },
+      first: { chatbot, at: 7 },
+      empty: null,
+    }))
+      await before.deliveries.record(name, { completeAt: 1, loaded })
+    const formerly = new Map([
+      ['old', 'new'],
+      ['first', 'empty'],
+    ])
+    const { deliveries } = open(address, { formerly })
+    expect((await deliveries.last('new')).loaded).toEqual({ chatbot: 'SN-other', at: 101 })
+    expect((await deliveries.last('empty')).loaded).toEqual({ chatbot, at: 7 })
+  })
 })

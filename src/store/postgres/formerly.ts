@@ -57,6 +57,13 @@ export async function handOver(
     await asker.run("DELETE FROM feed WHERE name = $1 AND (complete_at IS NULL OR coalesce(loaded, 'null') = 'null')", [
       feed,
     ])
+    // If they filled two chatbots, the feed is a beginner in neither: what it has in the other one was there before.
+    await asker.run(
+      `UPDATE feed SET loaded = jsonb_set(loaded::jsonb, '{at}',
+        to_jsonb((SELECT coalesce(max(sent_at), 0) + 1 FROM listing WHERE feed = $2)))::text
+      WHERE name = $2 AND loaded::jsonb ->> 'chatbot' <> (SELECT loaded::jsonb ->> 'chatbot' FROM feed WHERE name = $1)`,
+      [from, feed],
+    )
     await asker.run('DELETE FROM feed WHERE name = $1 AND EXISTS (SELECT 1 FROM feed WHERE name = $2)', [from, feed])
     // "Not modified" would only be about what was delivered under one of the names.
     await asker.run('UPDATE feed SET name = $2 WHERE name = $1', [from, feed])
