@@ -330,6 +330,18 @@ test.each([
   )
 })
 
+test('what a feed left where another one mirrors is not told to stay', async () => {
+  await load()
+  world.deliver(zillowFeed(homes(1, 20)), 'other.xml')
+  world.configure({ other: { ownership: 'mirror' } })
+  const left = async (): Promise<string> => (await world.executed('status')).stdout
+  expect(await left()).toContain(
+    'left: 12 listings in chatbot SN-1\n  other takes over what it delivers of them and deletes the rest, unless that is held, as the chatbot belongs to it alone (ownership: mirror)\n',
+  )
+  expect(await world.run('sync', 'other')).toMatchObject({ counts: { update: 12, create: 8 } })
+  expect(await left()).not.toContain('left')
+})
+
 test('what is to be written for a feed whose name is a number reads as that name', async () => {
   world.configure({ 7: north })
   world.deliver(zillowFeed(all), '7.xml')
