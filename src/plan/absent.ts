@@ -39,7 +39,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   // Noted even if the delete is held: the hold needs to know since when the listing is absent.
   const isNoted = ours || (!isProven && mine !== null && settings.agrees !== null)
   if (stated === null && isNoted && settings.deletes && tellsAbsence(settings)) notes.push({ op: 'absent', key })
-  if (!ours && stated !== null && settings.mode === 'delta' && mine === null) return leftOver(one)
+  if (!ours && stated?.kind === 'removal' && settings.mode === 'delta' && mine === null) return leftOver(one)
   if (!ours) return isProven ? handedOver(one) : null
   if (shown.length > 1) return twiceShown(one, 'delete', home)
   const said = stated?.why ?? 'the feed says it is gone'
