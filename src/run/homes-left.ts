@@ -29,9 +29,13 @@ export async function homesLeft(
       if (mlsNumber !== undefined) candidates.set(key, { feed, mlsNumber })
     }
   // The store keeps the rows of what people have deleted since.
-  const there = Array.from(workspace.shown(), ({ key }) => candidates.get(key) ?? [])
+  const there: { feed: string; mlsNumber: string }[] = []
+  for (const { key } of candidates.size > 0 ? workspace.shown() : []) {
+    const one = candidates.get(key)
+    if (one !== undefined) there.push(one)
+  }
   return Array.from(
-    Map.groupBy(there.flat(), ({ feed }) => feed),
+    Map.groupBy(there, ({ feed }) => feed),
     ([feed, homes]) => {
       const examples = homes.slice(0, examplesShown).map(({ mlsNumber }) => mlsNumber)
       const rest = homes.length > examplesShown ? ` and ${homes.length - examplesShown} more` : ''
