@@ -254,7 +254,7 @@ function secretsOf({ service, feeds, store, notify, http }: Omit<Config, 'litera
 }
 
 /**
- * The secrets of an address that messages go to: all but the host, as whoever knows it can write there. A path that is one plain word,
+ * The secrets of an address that messages go to: all but the host, as whoever knows it can write there. A path that is one short word,
  * or the name of a feed, is one only with its host: without it all reports, messages and metrics would have a hole for that word.
  */
 function callSecrets(address: string, names: ReadonlySet<string>): string[] {
@@ -263,7 +263,7 @@ function callSecrets(address: string, names: ReadonlySet<string>): string[] {
   const path = `${url.pathname}${url.search}`
   if (path === '/') return []
   const word = path.slice(1)
-  return names.has(word) || /^[a-z]{1,15}$/i.test(word) ? [address] : [address, path, word]
+  return names.has(word) || /^[a-z]{1,8}$/.test(word) ? [address] : [address, path, word]
 }
 
 /** The names of the feeds of this one's chatbot, its own among them, in the order of precedence. */
