@@ -19,11 +19,12 @@ export function isLeft(database: Database.Database, formerly: Formerly): boolean
 }
 
 /**
- * What a number that was learnt is called if the feed in its name, as in "run of north" or "file of north, 4711", has another one;
- * null: it is of no such feed. No name of a feed has a blank or a comma.
+ * What a number that was learnt is called if the feed in its name, as in "run of north" or "file of north, ./drop-*.xml", has another
+ * one; null: it is of no such feed. No name of a feed has a blank or a comma.
  */
 export function renamedNumber(number: string, from: string, feed: string): string | null {
-  const [, what, of, rest] = /^(.* of )([^ ,]+)(.*)$/s.exec(number) ?? []
+  // Behind the comma stands the name of a source, which may have anything in it.
+  const [, what, of, rest] = /^(run of |files? of |number of files of )([^ ,]+)(.*)$/s.exec(number) ?? []
   return of === from ? what + feed + rest : null
 }
 

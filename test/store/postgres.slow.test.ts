@@ -269,8 +269,8 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     const before = open(address)
     await before.snapshot.confirm(chatbot, [confirmation('A', { feed: 'old' })])
     await before.runs.record(runRecord({ feed: 'old' }))
-    await before.learnt.setNumber(chatbot, 'file of old, 4711', 7)
-    await before.learnt.setNumber(chatbot, 'file of old-2, 4711', 8)
+    await before.learnt.setNumber(chatbot, 'file of old, ./list of 4711', 7)
+    await before.learnt.setNumber(chatbot, 'file of old-2, ./list of 4711', 8)
     const formerly = new Map([['old', 'new']])
     await expect(closed(openPostgresReader(address, { formerly })).runs.feeds()).rejects.toThrow(
       'old still under its former name',
@@ -279,7 +279,9 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     const store = open(address, { formerly, warn: (remark) => remarks.push(remark) })
     expect(await store.snapshot.count(chatbot, 'new')).toBe(1)
     expect(await store.runs.feeds()).toEqual(['new'])
-    const numbers = ['new', 'old', 'old-2'].map((name) => store.learnt.number(chatbot, `file of ${name}, 4711`))
+    const numbers = ['new', 'old', 'old-2'].map((name) =>
+      store.learnt.number(chatbot, `file of ${name}, ./list of 4711`),
+    )
     expect(await Promise.all(numbers)).toEqual([7, null, 8])
     expect(remarks).toEqual(['new took over 1 listing that the store had under old (formerly)'])
     const reader = closed(openPostgresReader(address, { formerly })) as Store
