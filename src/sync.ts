@@ -7,6 +7,7 @@ import type { LastList } from './run/last-list.ts'
 import { look, takeList } from './run/look.ts'
 import { dryMirror, mirror } from './run/mirror.ts'
 import type { Mirror } from './run/mirror.ts'
+import { withoutHolds } from './run/moved.ts'
 import { note } from './run/note.ts'
 import { decide } from './run/plan.ts'
 import { recall } from './run/recall.ts'
@@ -34,7 +35,8 @@ async function prepare(
 /** What a sync would do, as a report. */
 export const diff = (feed: Feed, tools: Readers): Promise<Report> =>
   reported('diff', feed, tools, async (run) => {
-    run.prepared = await prepare(feed, tools, 'diff', dryMirror(feed, tools.store))
+    const store = await withoutHolds(feed, tools.store)
+    run.prepared = await prepare(feed, { ...tools, store }, 'diff', dryMirror(feed, store))
   })
 
 /** One run. Throws only for defects: whatever feed, service or store do is in the report. */

@@ -16,13 +16,21 @@ export async function leftBehind({ feeds }: Config, { snapshot, runs, holds }: S
   )
   return left
     .filter(({ chatbots, holds: held }) => chatbots.length + held > 0)
-    .map(({ now, ...one }) => ({ ...one, what: whatHappened(one.feed, now), todo: whatToDo(one.feed, now) }))
+    .map(({ now, ...one }) => {
+      const [first, ...others] = one.chatbots
+      const mirror = feeds.find(({ chatbot, plan }) => plan.ownership === 'mirror' && chatbot === first?.chatbot)
+      const todo = mirror !== undefined && others.length === 0 ? takenOffBy(mirror.name) : whatToDo(one.feed, now)
+      return { ...one, what: whatHappened(one.feed, now), todo }
+    })
 }
 
 const whatHappened = (feed: string, chatbot: string | null): string =>
   chatbot === null
     ? `${printable(feed)} is no longer in the configuration`
     : `${printable(feed)} fills chatbot ${printable(chatbot)} now`
+
+const takenOffBy = (mirror: string): string =>
+  `${mirror} takes over what it delivers of them and deletes the rest, unless that is held, as the chatbot belongs to it alone (ownership: mirror)`
 
 function whatToDo(feed: string, chatbot: string | null): string {
   const todo =

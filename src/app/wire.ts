@@ -68,6 +68,11 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     plan,
     outranks: namesOf(ofChatbot.slice(ofChatbot.indexOf(name) + 1)),
     configured: namesOf(ofChatbot),
+    unmarked: namesOf(
+      config.feeds.flatMap((one) =>
+        one.plan.ownership === 'snapshot' && ofChatbot.includes(one.name) ? one.name : [],
+      ),
+    ),
     notes: [
       ...(confused.length === 0 ? [] : [`${confusedInWords(confused)}: ${confusedRemedy}`]),
       ...(feed.notes ?? []),

@@ -8,7 +8,7 @@ import type { HomeHash } from '../core/home-hash.ts'
 import type { DeliveredRow } from './inputs.ts'
 import { AbsenceProof, tellsAbsence } from './proof.ts'
 import type { Gone } from './proof.ts'
-import { isInVain, isSuspect, isUnderWay } from './situation.ts'
+import { isInVain, isSuspect, isUnderWay, otherOwner } from './situation.ts'
 import type { Case } from './situation.ts'
 
 /** How long a listing is young after its create, in milliseconds. Many young ones that leave hint at an older delivery. */
@@ -39,6 +39,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   // Noted even if the delete is held: the hold needs to know since when the listing is absent.
   const isNoted = ours || (!isProven && mine !== null && settings.agrees !== null)
   if (stated === null && isNoted && settings.deletes && tellsAbsence(settings)) notes.push({ op: 'absent', key })
+  if (!ours && stated?.kind === 'removal' && settings.mode === 'delta' && mine === null) return leftOver(one)
   if (!ours) return isProven ? handedOver(one) : null
   if (shown.length > 1) return twiceShown(one, 'delete', home)
   const said = stated?.why ?? 'the feed says it is gone'
@@ -113,12 +114,24 @@ function mayStillLand({ mine, settings }: Case): boolean {
   return mine !== null && (isUnderWay(mine, settings) || isSuspect(mine, settings))
 }
 
+/**
+ * Holds what a delta says is gone while a feed that left has it, as a delta says it once: that feed may be this one, under a name
+ * that is not yet written after `formerly`.
+ */
+function leftOver(one: Case): Change | null {
+  const other = one.shown.length > 0 ? otherOwner(one) : null
+  if (other === null || one.settings.configured.has(other)) return null
+  return hold({ mlsNumber: one.key, held: 'delete' }, 'other-feed', leftIn(other))
+}
+
+const leftIn = (other: string): string =>
+  `gone from the feed, but in ${other}, a feed that no longer fills this chatbot (${calledBefore(other)})`
+
 /** Forgets a listing that another feed has taken over and this feed no longer holds: that feed, if it is one, keeps or deletes it. */
 function handedOver({ key, mine, shown, settings }: Case): Change | null {
   const other = shown.find(({ owner }) => owner !== null)?.owner ?? null
   if (mine === null || mine.flight !== null || other === null) return null
-  const left = `gone from the feed, but in ${other}, a feed that no longer fills this chatbot (${calledBefore(other)})`
-  if (!settings.configured.has(other)) return hold({ mlsNumber: key, held: 'forget' }, 'other-feed', left)
+  if (!settings.configured.has(other)) return hold({ mlsNumber: key, held: 'forget' }, 'other-feed', leftIn(other))
   const why = `feed ${other} of this chatbot has it`
   return { kind: 'forget', cause: 'other-feed', mlsNumber: key, why, home: null }
 }

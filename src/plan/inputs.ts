@@ -119,6 +119,8 @@ export interface PlanSettings extends Sides, PlanConfig {
   outranks(feed: string): boolean
   /** The feeds of this chatbot in the configuration. */
   configured: ReadonlySet<string>
+  /** Those of them that write no marks, by their `ownership`; left out: none. */
+  unmarked?: ReadonlySet<string> | undefined
   /** Set if the store was lost lately: until then creates wait, and afterwards they are looked up first. */
   lostUntil: number | null
 }

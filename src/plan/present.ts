@@ -12,7 +12,7 @@ import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
 import { contentOf } from './guard/hold.ts'
-import { day, isInVain, isSuspect, isUnderWay, refusedBefore } from './situation.ts'
+import { day, isInVain, isSuspect, isUnderWay, otherOwner, refusedBefore } from './situation.ts'
 import type { Case, WantedListing } from './situation.ts'
 
 interface Wanting extends Case {
@@ -42,13 +42,6 @@ export function present(known: Case, wanted: WantedListing): Change | null {
   const one: Wanting = { ...known, wanted, item: shown[0] ?? null }
   const change = takesOver ? takenOver(one, other) : changeFor(one)
   return change && postponed(one, change)
-}
-
-/** The name of another feed that has this listing, by the store or by the mark on the service; null: none has. */
-function otherOwner({ row, mine, shown, settings }: Case): string | null {
-  if (row !== null && mine === null && (row.owned || row.flight !== null)) return row.feed
-  if (settings.ownership === 'snapshot') return null
-  return shown.find((item) => item.owner !== null && item.owner !== settings.feed)?.owner ?? null
 }
 
 /**

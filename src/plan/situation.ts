@@ -169,6 +169,8 @@ function isOurs({ key, row, mine, shown, settings }: Case): boolean {
   // A test listing of a killed probe is nobody's: the next probe takes it off.
   if (row === null && isSentinel(key)) return false
   if (ownership === 'mirror' && shown.length > 0) return true
+  // What that feed took over may still have the mark of before.
+  if (row?.owned && mine === null && settings.unmarked?.has(row.feed)) return false
   // Another feed's row may be out of date (a store put back, a run that died): a list from `settle` after its last write knows better.
   if (row?.owned && mine === null && (row.flight !== null || remoteStartedAt < row.sentAt + settle)) return false
   if (ownership !== 'snapshot' && shown.some(({ owner }) => owner === feed)) return true
@@ -178,6 +180,13 @@ function isOurs({ key, row, mine, shown, settings }: Case): boolean {
   if (mine?.flight !== 'create' || shown.length === 0) return false
   // Our create without an answer made what is there, unless the mark is missing that it would have.
   return ownership === 'snapshot' || shown.some((item) => item.shown()?.unreadable.includes('ExtensionColumn') ?? true)
+}
+
+/** The name of another feed that has this listing, by the store or by the mark on the service; null: none has. */
+export function otherOwner({ row, mine, shown, settings }: Case): string | null {
+  if (row !== null && mine === null && (row.owned || row.flight !== null)) return row.feed
+  if (settings.ownership === 'snapshot') return null
+  return shown.find((item) => item.owner !== null && item.owner !== settings.feed)?.owner ?? null
 }
 
 /** Whether a call without an answer may still land: no whole list began `settle` after it, and no look-up in vain is that old. */

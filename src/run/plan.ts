@@ -89,6 +89,7 @@ export function planSettings(feed: Feed, { past, delivery, listed, mode }: Known
     forms: past.forms,
     outranks: (other) => outranks(feed, other),
     configured: feed.configured,
+    unmarked: feed.unmarked,
     // For a day and `settle`, and until a run has succeeded: before that nothing of what was lost is known again.
     lostUntil: lostAt !== null && (past.isNew || now < lostAt + plan.settle + day) ? lostAt + plan.settle : null,
   }

@@ -16,6 +16,7 @@ import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
 import { createsWait, holdsWait } from './hold-sentences.ts'
 import { keepList } from './look.ts'
 import { areNotedEarly, noteFiles } from './files.ts'
+import { forgetHolds } from './moved.ts'
 import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
@@ -73,6 +74,7 @@ export async function recorded(
     if (lease.isBehind) run.notes.push(behind(feed))
     const command = mode === 'backfill' ? 'backfill' : 'sync'
     const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: runtime.clock.now() } as const
+    await forgetHolds(feed, store, begun.startedAt)
     const number = await store.runs.begin(begun)
     tools.begun?.(number)
     const finished = new AbortController()

@@ -44,6 +44,8 @@ export interface Feed extends ApplyFeed {
   notes?: readonly string[]
   /** The feeds of its chatbot in the configuration. */
   configured: ReadonlySet<string>
+  /** Those of them that write no marks, by their `ownership`; left out: none. */
+  unmarked?: ReadonlySet<string>
   /** The others of them that are delta feeds. */
   deltas: ReadonlySet<string>
   /** How long a `sync` begins changes. What is left then is for the next one. */

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { openStore } from '../../src/store/sqlite.ts'
 import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 
 const all = homes(1, 12)
@@ -178,6 +179,27 @@ describe('a feed with another name', () => {
     expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { unchanged: 11, hold: 1 } })
   })
 
+  test('and is called as before again goes on, too: its marks of meanwhile are not those of a store that was put back', async () => {
+    const delta = (name: string, former: string[] = []): Record<string, object> => ({
+      [name]: { ...north, source: './north.xml', delivery: 'delta', formerly: former },
+    })
+    const says = async (name: string, some: readonly Home[]) => {
+      world.clock.advance(hour)
+      world.deliver(zillowFeed(some))
+      return world.run('sync', name)
+    }
+    world.configure(delta('north'))
+    await says('north', all)
+    expect(await says('north', homes(101, 120))).toMatchObject({ result: 'held', counts: { hold: 20 } })
+    world.configure(delta('oslo', ['north']))
+    await says('oslo', [dearer(all[0])])
+    world.configure(delta('north', ['oslo']))
+    const back = await says('north', [dearer(all[1])])
+    expect(back).toMatchObject({ result: 'held', counts: { update: 1, hold: 20 } })
+    expect(back.holds.map(({ rule }) => rule)).toEqual(['arriving'])
+    expect(back.notes.join()).toContain('They go by themselves on Tue 24 Nov')
+  })
+
   test('that ran without `formerly` found everything taken, and takes it over once it is said', async () => {
     await load()
     world.configure(renamed({ formerly: [] }))
@@ -185,6 +207,25 @@ describe('a feed with another name', () => {
     world.configure(renamed())
     world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1)]))
     expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { update: 1, unchanged: 11 } })
+  })
+
+  test('and sends deltas: what one said is gone goes once the former name is written, too', async () => {
+    const delta = { ...north, source: './north.xml', delivery: 'delta' }
+    world.configure({ north: delta })
+    await load()
+    world.configure({ oslo: delta })
+    const [sold] = all
+    world.deliver(zillowFeed([{ ...sold, status: 'Withdrawn' }]))
+    const note = `1 listing is gone from the feed, but in north, a feed that no longer fills this chatbot (if this feed was called so before: formerly: [north]): ${sold.mlsNumber}`
+    for (let run = 0; run < 2; run++) {
+      const report = await world.run('sync', 'oslo')
+      expect(report).toMatchObject({ result: 'ok', counts: { delete: 0, hold: 1 } })
+      expect(report.notes).toContain(note)
+      world.deliver(zillowFeed([]))
+    }
+    world.configure({ oslo: { ...delta, formerly: ['north'] } })
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+    expect(world.numbers()).not.toContain(sold.mlsNumber)
   })
 
   test('keeps what it has of its own where both names have it', async () => {
@@ -202,14 +243,29 @@ describe('a feed with another name', () => {
     expect(tables().get('feed')).toEqual([{ ...own, validators: null }])
   })
 
-  test('that only failed under it is no beginner', async () => {
+  test.each([
+    ['only failed', './none.xml', 'failed'],
+    ['found an empty file', './empty.xml', 'ok'],
+  ])('that %s under it is no beginner', async (_, source, result) => {
     await load()
-    world.configure(renamed({ formerly: [], source: './none.xml' }))
-    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'failed' })
+    world.deliver(zillowFeed([]), 'empty.xml')
+    world.configure(renamed({ formerly: [], source }))
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result })
     world.configure(renamed())
     world.deliver(zillowFeed(all.slice(6)))
     // The rules sleep while nothing was loaded.
     expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  })
+
+  test('that puts feeds of two chatbots together is a beginner in neither', async () => {
+    world.configure({ north, south: { ...north, chatbot: 'SN-2' } })
+    world.deliver(zillowFeed([home(30)]), 'south.xml')
+    await world.run('sync', 'south')
+    world.clock.advance(day)
+    await load()
+    world.configure(renamed({ formerly: ['south', 'north'] }))
+    world.deliver(zillowFeed([home(30), ...all.slice(6)]))
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'held', counts: { create: 1, delete: 0, hold: 6 } })
   })
 
   test('takes every row of every table along, in one go and once', async () => {
@@ -256,6 +312,7 @@ function tables(): Map<string, Rows> {
 function renamedIn(before: ReadonlyMap<string, Rows>): Map<string, Rows> {
   const rename = (row: Record<string, unknown>) => {
     if (row['feed'] === 'north') return { ...row, feed: 'oslo' }
+    if (row['name'] === 'run of north') return { ...row, name: 'run of oslo' }
     return row['name'] === 'north' ? { ...row, name: 'oslo', validators: null } : row
   }
   return new Map([...before].map(([name, rows]) => [name, rows.map(rename)]))
@@ -271,6 +328,18 @@ test.each([
   expect((await world.executed('status')).stdout).toContain(
     `${name} fills chatbot SN-2 now\n  left: 12 listings in chatbot SN-1\n  Nothing is done with them. Give the feed that chatbot back, or delete them on the chatbot\n`,
   )
+})
+
+test('what a feed left where another one mirrors is not told to stay', async () => {
+  await load()
+  world.deliver(zillowFeed(homes(1, 20)), 'other.xml')
+  world.configure({ other: { ownership: 'mirror' } })
+  const left = async (): Promise<string> => (await world.executed('status')).stdout
+  expect(await left()).toContain(
+    'left: 12 listings in chatbot SN-1\n  other takes over what it delivers of them and deletes the rest, unless that is held, as the chatbot belongs to it alone (ownership: mirror)\n',
+  )
+  expect(await world.run('sync', 'other')).toMatchObject({ counts: { update: 12, create: 8 } })
+  expect(await left()).not.toContain('left')
 })
 
 test('what is to be written for a feed whose name is a number reads as that name', async () => {

@@ -450,6 +450,19 @@ test('a feed that is pointed at another chatbot fills that one, and leaves the o
   expect(numbers()).toEqual(keys(all))
 })
 
+test.each(['waited', 'was refused'])('what %s in the chatbot before keeps nothing off the new one', async (how) => {
+  await load()
+  // The feed of another customer, by a wrong SerialNumber: a person is asked, and corrects it.
+  world.deliver(zillowFeed(homes(101, 112)))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 24 } })
+  if (how === 'was refused') await world.executed('approve', 'north', '--yes', '--refuse')
+  world.configure({ north: { ...north, chatbot: 'SN-2' } })
+  expect(await world.run('diff')).toMatchObject({ result: 'changes', counts: { create: 12, hold: 0 } })
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 12, hold: 0 } })
+  expect(world.standIn.listings('SN-2')).toHaveLength(12)
+  expect((await world.executed('status')).stdout).not.toContain('held')
+})
+
 describe('what leaves the market', () => {
   test('by a status that means removal is deleted, also from a delivery without its end', async () => {
     await load()

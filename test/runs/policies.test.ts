@@ -382,6 +382,21 @@ describe('several feeds of a chatbot', () => {
     expect(world.listing(first.mlsNumber)!['SalePrice']).toBe(999_000)
   })
 
+  test('what one without marks took over stays, though it has the mark of the other, which lacks it now', async () => {
+    world.configure({ north: { ownership: 'snapshot' }, south: {} })
+    world.deliver(zillowFeed(all), 'south.xml')
+    world.deliver(zillowFeed([first, second]), 'north.xml')
+    await world.run('sync', 'south')
+    world.clock.advance(hour)
+    expect((await world.run('sync', 'north')).counts).toMatchObject({ adopt: 2, create: 0 })
+    world.clock.advance(hour)
+    world.deliver(zillowFeed(rest), 'south.xml')
+    expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { delete: 0, hold: 1 } })
+    expect(world.listings()).toHaveLength(12)
+    world.deliver(zillowFeed([second]), 'north.xml')
+    expect((await world.run('sync', 'north')).counts).toMatchObject({ delete: 1 })
+  })
+
   test('the one that comes later takes nothing', async () => {
     world.configure({ north: {}, south: {} })
     world.deliver(zillowFeed(all), 'north.xml')

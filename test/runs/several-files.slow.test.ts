@@ -61,6 +61,23 @@ describe('of a delta', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [] })
   })
 
+  test('which were read is known under another name of the feed, too', async () => {
+    const [one, two, three] = all
+    put('drop-02.xml', [dearer(one)])
+    put('drop-03.xml', [dearer(dearer(one))])
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    // Whoever sends the files takes the last one away, and its clock is behind.
+    rmSync(`${world.folder}/drop-03.xml`)
+    const feed = { source: './drop-*.xml', delivery: 'delta', volatile: { refresh: '365d' }, formerly: ['north'] }
+    world.configure({ oslo: feed })
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', changes: [] })
+    put('drop-04.xml', [dearer(two)])
+    put('drop-05.xml', [dearer(three)])
+    world.clock.advance(hour)
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { update: 2 } })
+    expect([priceOf(one), priceOf(two)]).toEqual([dearer(dearer(one)).price, dearer(two).price])
+  })
+
   test('a record that can be read takes the place of one that can not, but not the other way round', async () => {
     const [one, two] = all
     const broken = (of: Home): string => zillowFeed([dearer(of)]).replace(/<(\w*Status)>[^<]*</, '<$1>Haunted<')

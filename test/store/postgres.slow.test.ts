@@ -269,6 +269,8 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     const before = open(address)
     await before.snapshot.confirm(chatbot, [confirmation('A', { feed: 'old' })])
     await before.runs.record(runRecord({ feed: 'old' }))
+    await before.learnt.setNumber(chatbot, 'file of old, 4711', 7)
+    await before.learnt.setNumber(chatbot, 'file of old-2, 4711', 8)
     const formerly = new Map([['old', 'new']])
     await expect(closed(openPostgresReader(address, { formerly })).runs.feeds()).rejects.toThrow(
       'old still under its former name',
@@ -277,9 +279,31 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     const store = open(address, { formerly, warn: (remark) => remarks.push(remark) })
     expect(await store.snapshot.count(chatbot, 'new')).toBe(1)
     expect(await store.runs.feeds()).toEqual(['new'])
+    const numbers = ['new', 'old', 'old-2'].map((name) => store.learnt.number(chatbot, `file of ${name}, 4711`))
+    expect(await Promise.all(numbers)).toEqual([7, null, 8])
     expect(remarks).toEqual(['new took over 1 listing that the store had under old (formerly)'])
     const reader = closed(openPostgresReader(address, { formerly })) as Store
     expect(await reader.snapshot.count(chatbot, 'new')).toBe(1)
     await expect(reader.snapshot.confirm(chatbot, [confirmation('B')])).rejects.toThrow(StoreError)
+  })
+
+  it('what a feed loaded under a former name is no beginning, as where the new name had nothing yet, or another chatbot', async () => {
+    const address = await server.database()
+    const before = open(address)
+    await before.snapshot.confirm(chatbot, [confirmation('A', { feed: 'old', at: 100 })])
+    for (const [name, loaded] of Object.entries({
+      old: { chatbot, at: 5 },
+      new: { chatbot: 'SN-other', at: 6 },
+      first: { chatbot, at: 7 },
+      empty: null,
+    }))
+      await before.deliveries.record(name, { completeAt: 1, loaded })
+    const formerly = new Map([
+      ['old', 'new'],
+      ['first', 'empty'],
+    ])
+    const { deliveries } = open(address, { formerly })
+    expect((await deliveries.last('new')).loaded).toEqual({ chatbot: 'SN-other', at: 101 })
+    expect((await deliveries.last('empty')).loaded).toEqual({ chatbot, at: 7 })
   })
 })

@@ -1,5 +1,6 @@
 /** On PostgreSQL: hands what is in the store under former names of feeds over to their present names (../formerly.ts). */
-import type { Formerly } from '../formerly.ts'
+import { renamedNumber } from '../formerly.ts'
+import type { Formerly, LearntNumber } from '../formerly.ts'
 import type { Asker } from './door.ts'
 
 /** The former names under which something is left. A feed's row tells, as it is written before anything else of the feed. */
@@ -39,8 +40,30 @@ export async function handOver(
         )
       await asker.run(`UPDATE ${name} SET feed = $2 WHERE feed = $1`, [from, feed])
     }
-    // A feed without a complete delivery has nothing that the next one could be compared with.
-    await asker.run('DELETE FROM feed WHERE name = $1 AND complete_at IS NULL', [feed])
+    for (const { chatbot, name: before, value } of await asker.all<LearntNumber>(
+      'SELECT chatbot, name, value FROM learnt',
+    )) {
+      const name = renamedNumber(before, from, feed)
+      if (name === null) continue
+      await asker.run(
+        `INSERT INTO learnt VALUES ($1, $2, $3)
+        ON CONFLICT (chatbot, name) DO UPDATE SET value = greatest(learnt.value, excluded.value)`,
+        [chatbot, name, value],
+      )
+      await asker.run('DELETE FROM learnt WHERE chatbot = $1 AND name = $2', [chatbot, before])
+    }
+    // A feed without a complete delivery has nothing that the next one could be compared with, and one that never loaded anything
+    // would be a beginner, with whom the guard's rules sleep.
+    await asker.run("DELETE FROM feed WHERE name = $1 AND (complete_at IS NULL OR coalesce(loaded, 'null') = 'null')", [
+      feed,
+    ])
+    // If they filled two chatbots, the feed is a beginner in neither: what it has in the other one was there before.
+    await asker.run(
+      `UPDATE feed SET loaded = jsonb_set(loaded::jsonb, '{at}',
+        to_jsonb((SELECT coalesce(max(sent_at), 0) + 1 FROM listing WHERE feed = $2)))::text
+      WHERE name = $2 AND loaded::jsonb ->> 'chatbot' <> (SELECT loaded::jsonb ->> 'chatbot' FROM feed WHERE name = $1)`,
+      [from, feed],
+    )
     await asker.run('DELETE FROM feed WHERE name = $1 AND EXISTS (SELECT 1 FROM feed WHERE name = $2)', [from, feed])
     // "Not modified" would only be about what was delivered under one of the names.
     await asker.run('UPDATE feed SET name = $2 WHERE name = $1', [from, feed])

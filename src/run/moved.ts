@@ -1,0 +1,37 @@
+/** A feed that fills another chatbot than in its last run: what is held was held there, and says nothing of this chatbot. */
+import type { History } from '../plan/inputs.ts'
+import type { HoldsReader, Store, StoreReader } from '../store/store.ts'
+import type { Feed } from './tools.ts'
+
+async function hasMoved({ name, chatbot }: Feed, { runs }: StoreReader): Promise<boolean> {
+  const last = await runs.last(name)
+  return last !== null && last.chatbot !== chatbot
+}
+
+/** Ends all holds of a feed that has moved, before its first run here is noted. */
+export async function forgetHolds(feed: Feed, store: Store, now: number): Promise<void> {
+  if (await hasMoved(feed, store)) await store.holds.replace(feed.name, [], { now, isWhole: true, letGo: () => 0 })
+}
+
+/** The store as a sync of a feed that has moved finds it: without these holds. */
+export async function withoutHolds(feed: Feed, store: StoreReader): Promise<StoreReader> {
+  if (!(await hasMoved(feed, store))) return store
+  const { holds, history } = store
+  // No feed has an empty name.
+  const nameOf = (name: string): string => (name === feed.name ? '' : name)
+  const others: HoldsReader = {
+    ...holds,
+    held: (name, ...of) => holds.held(nameOf(name), ...of),
+    count: (name) => holds.count(nameOf(name)),
+    waiting: (name, now) => holds.waiting(nameOf(name), now),
+    surviving: (name, now) => holds.surviving(nameOf(name), now),
+    clocks: (name, now) => holds.clocks(nameOf(name), now),
+    isHeldBy: (name, ...of) => holds.isHeldBy(nameOf(name), ...of),
+  }
+  return { ...store, holds: others, history: { ...history, rows: (...of) => unheld(history.rows(...of)) } }
+}
+
+async function* unheld(pages: AsyncIterable<readonly History[]>): AsyncGenerator<readonly History[]> {
+  for await (const page of pages)
+    yield page.map(({ wasElsewhere: _elsewhere, ...one }): History => ({ ...one, holds: [], heldSince: null }))
+}
