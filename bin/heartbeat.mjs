@@ -51,7 +51,7 @@ export function isFresh(file, now) {
  * whole program. `named`: by the environment.
  */
 export function healthOf(words, named) {
-  let file = named ?? 'config/listing-sync.yaml'
+  let file = named || 'config/listing-sync.yaml'
   const rest = []
   for (let at = 0; at < words.length; at++) {
     if (words[at] === '--config' && at + 1 < words.length) file = words[++at]

@@ -144,7 +144,7 @@ function commands(
     .showHelpAfterError('(see listing-sync --help)')
   const context = (): CommandContext => ({
     configFile:
-      program.opts<{ config?: string }>().config ?? machine.env['LISTING_SYNC_CONFIG'] ?? 'config/listing-sync.yaml',
+      program.opts<{ config?: string }>().config ?? (machine.env['LISTING_SYNC_CONFIG'] || 'config/listing-sync.yaml'),
     ...machine,
     doors,
     logLevel: program.opts<{ logLevel?: LogOptions['level'] }>().logLevel,

@@ -18,6 +18,7 @@ import { executed } from './support/program.ts'
 interface Probe {
   exec?: { command: string[] }
   httpGet?: { path: string; port: string }
+  timeoutSeconds?: number
 }
 
 interface Container {
@@ -76,8 +77,11 @@ async function assertPod(pod: Pod, command: string[]): Promise<void> {
   const mounts = container.volumeMounts.map(({ mountPath }) => mountPath)
   expect(mounts).toContain(configFolder)
   expect(mounts).toContain(container.env.find(({ name }) => name === 'TMPDIR')!.value)
-  for (const { exec } of probesOf(container))
+  for (const { exec, timeoutSeconds } of probesOf(container)) {
+    // Without it a probe has one second, in which a busy machine does not even start Node.
+    expect(timeoutSeconds).toBe(10)
     if (exec !== undefined) expect(image).toContain(JSON.stringify(exec.command).replaceAll(',', ', '))
+  }
 }
 
 const probesOf = ({ livenessProbe, startupProbe, readinessProbe }: Container): Probe[] =>

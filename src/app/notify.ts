@@ -25,7 +25,7 @@ import { lackOf, lastGood } from './last-good.ts'
 /** Loads what sends only once there is anything to tell. */
 const send: typeof Sending.send = async (...words) => (await import('../notify/send.ts')).send(...words)
 
-/** By the fingerprint of each place, what it was told of a feed. */
+/** By the fingerprint of each place, what it was told of a feed. An address that stands twice, for other events, is two places. */
 type Memory = Record<string, Told>
 
 /** What this process remembers of a feed, for when the store can't be read or takes no writes. */
@@ -37,11 +37,21 @@ interface Remembered {
   isNoted: boolean
 }
 
-export function createNotifier(app: App) {
+/** Milliseconds that what is being told is waited for after a stop signal, as calls are: a container has ten seconds in all. */
+const patience = 8000
+
+/** `signal` stops the program. */
+export function createNotifier(app: App, signal: AbortSignal) {
   /** By feed, the end of what is being told of it: the next waits for that. */
   const last = new Map<string, Promise<void>>()
   const remembered = new Map<string, Remembered>()
   const { clock, log } = app.runtime
+  /** When the program was told to stop. */
+  const stopped = new Promise<number>((resolve) => {
+    const stop = (): void => resolve(clock.now())
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
 
   /** Begins to tell. Never throws. */
   function tell(feed: FeedConfig, occasion: Occasion): void {
@@ -79,7 +89,8 @@ export function createNotifier(app: App) {
     const facts = (news: News): Promise<Facts> => factsOf(feed, store, of, news)
     const after = await Promise.all(
       notify.map(async (target, number) => {
-        const place = shortHash(target.url)
+        const sameBefore = notify.slice(0, number).filter(({ url }) => url === target.url).length
+        const place = shortHash(sameBefore === 0 ? target.url : `${sameBefore} ${target.url}`)
         const before = memory[place] ?? nothingTold
         // Without the store nobody knows what is held.
         const on = store === null ? target.on.filter((event) => event !== 'held') : target.on
@@ -174,9 +185,17 @@ export function createNotifier(app: App) {
         ),
       )
     },
-    /** Resolves once all that was begun is told, or given up. */
+    /** Resolves once all that was begun is told, or given up: a place that hangs does not keep a program that was told to stop. */
     async idle(): Promise<void> {
-      await Promise.all(last.values())
+      const over = new AbortController()
+      const told = Promise.all(last.values()).finally(() => over.abort())
+      const late = stopped
+        .then((at) => clock.sleep(Math.max(0, at + patience - clock.now()), over.signal))
+        .then(
+          () => log.warn('stopped before everybody was told: what is left is told after the next run'),
+          () => undefined,
+        )
+      await Promise.race([told, late])
     },
   }
 }

@@ -106,6 +106,6 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
     },
   }
   const metrics = createMetrics(app)
-  const notifier = createNotifier(app)
+  const notifier = createNotifier(app, signal)
   return app
 }

@@ -114,7 +114,10 @@ function ownRuns(
       for (const feed of watched()) if (await feed.isDue(looked, now)) begin(feed)
       if (now >= reminded + remindEvery || now < reminded) {
         reminded = now
-        for (const feed of watched()) feed.remind()
+        for (const feed of watched()) {
+          await feed.lookAgain(now)
+          feed.remind()
+        }
       }
       // After a small step back of the clock, wait until it has caught up; after a larger one, start from there.
       looked = now < looked - longestBack ? now : Math.max(looked, now)
@@ -268,7 +271,11 @@ class Watched {
   async lookBack(): Promise<void> {
     try {
       const good = await this.#lastGood()
-      if (good !== null) this.#dueSinceGood = this.times.count(good, this.#app.runtime.clock.now(), staleAfter)
+      const { clock } = this.#app.runtime
+      this.#dueSinceGood =
+        good === null
+          ? (await this.#app.store().runs.latest(this.name, staleAfter)).length
+          : this.times.count(good, clock.now(), staleAfter)
       this.#isStale = this.#dueSinceGood >= staleAfter
     } catch (error) {
       if (!(error instanceof StoreAwayError)) throw error
@@ -310,6 +317,16 @@ class Watched {
     if (due < staleAfter) this.#sayFresh()
     this.#dueSinceGood = due
     await this.#judge(now)
+  }
+
+  /** A feed that was stale may have had a good run by hand since. */
+  async lookAgain(now: number): Promise<void> {
+    if (!this.#isStale) return
+    const good = await this.#fromStore(() => this.#lastGood())
+    const due = good === null ? staleAfter : this.times.count(good, now, staleAfter)
+    if (due >= staleAfter) return
+    this.#sayFresh()
+    this.#dueSinceGood = due
   }
 
   remind(): void {

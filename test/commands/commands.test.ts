@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { healthOf } from '../../bin/heartbeat.mjs'
 import { createDoors } from '../../src/app/doors.ts'
 import { openApp } from '../../src/app/open.ts'
 import { approveCommand } from '../../src/commands/approve.ts'
@@ -480,6 +481,10 @@ test('the configuration is --config, else LISTING_SYNC_CONFIG', async () => {
   const missing = await executed(['--config', join(world.folder, 'none.yaml'), 'diff'], { env })
   expect(missing.status).toBe(78)
   expect(missing.stderr).toContain('none.yaml')
+  // Empty is unset, as with the other variables.
+  const empty = await executed(['diff'], { env: { LISTING_SYNC_CONFIG: '' } })
+  expect(empty.stderr).toContain('config/listing-sync.yaml')
+  expect(healthOf(['status', '--health'], '')).toBe('config/listing-sync.yaml')
 })
 
 test.each([

@@ -249,6 +249,26 @@ test.each([
   expect(said('the feed is up to date again')).toHaveLength(times)
 })
 
+/** Takes messages; `url`: where they go to. */
+async function receiver() {
+  const arrived: { title: string; lines: string[] }[] = []
+  const server = createServer((request, response) => {
+    let text = ''
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    request.on('end', () => {
+      arrived.push(JSON.parse(text) as (typeof arrived)[0])
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  const close = async (): Promise<void> => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { arrived, url, close }
+}
+
 test.each([
   [
     'of which no record can be read',
@@ -257,19 +277,9 @@ test.each([
   ],
   ['that is cut', (text: string) => text.slice(0, -200), 'The last delivery was not complete: '],
 ])('a delivery %s is not good, and is told as the reason that the feed is stale', async (_, spoil, reason) => {
-  const arrived: { title: string; lines: string[] }[] = []
-  const receiver = createServer((request, response) => {
-    let text = ''
-    request.on('data', (chunk: Buffer) => (text += chunk.toString()))
-    request.on('end', () => {
-      arrived.push(JSON.parse(text) as (typeof arrived)[0])
-      response.end()
-    })
-  })
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  const { arrived, url, close } = await receiver()
   try {
     await begin({ schedule: '* * * * *' })
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
     world.configure({ north: { schedule: '* * * * *' } }, {}, undefined, {
       notify: [{ url, on: ['stale', 'recovered'] }],
     })
@@ -289,9 +299,61 @@ test.each([
     await tick(clock)
     await until(() => arrived.at(-1)?.title === 'north is up to date again')
   } finally {
-    receiver.closeAllConnections()
-    await new Promise((resolve) => receiver.close(resolve))
+    await close()
   }
+})
+
+test('a run by hand ends the trouble that a feed is stale: nobody is told of it once more', async () => {
+  const { arrived, url, close } = await receiver()
+  try {
+    const schedule = '0 2 * * *'
+    await begin({ schedule })
+    world.configure({ north: { schedule } }, {}, undefined, { notify: [{ url, on: ['stale', 'recovered'] }] })
+    world.deliver(zillowFeed(homes(1, 20)))
+    const clock = new ManualClock('2026-11-21T12:00:30Z')
+    void start(clock)
+    await until(() => runs() === 1)
+    world.deliver(zillowFeed(homes(1, 20)).slice(0, -200))
+    clock.jump(13 * 60 * minute)
+    await tick(clock, 60 * minute)
+    for (const _night of [2, 3]) {
+      clock.jump(23 * 60 * minute)
+      await tick(clock, 60 * minute)
+    }
+    await until(() => arrived.length === 1)
+    clock.jump(8 * 60 * minute)
+    world.deliver(zillowFeed(homes(1, 20)))
+    world.clock.advance(clock.now() - world.clock.now())
+    expect(await world.run()).toMatchObject({ result: 'ok' })
+    await clock.pass(121 * minute)
+    expect(arrived.map(({ title }) => title)).toEqual([
+      'north is stale: no run has been good for a while',
+      'north is up to date again',
+    ])
+    expect(said('the feed is up to date again')).toHaveLength(1)
+  } finally {
+    await close()
+  }
+})
+
+test('runs of which none was ever good count also where the daemon was started anew in between', async () => {
+  await begin({ schedule: '0 2 * * *' })
+  world.deliver(zillowFeed(homes(1, 20)).slice(0, -200))
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  for (const night of [1, 2]) {
+    stop.abort()
+    await ended
+    stop = new AbortController()
+    void start(clock)
+    await until(() => said('daemon started').length === night + 1)
+    expect(stale()).toEqual([])
+    clock.jump((night === 1 ? 13 : 23) * 60 * minute)
+    await tick(clock, 60 * minute)
+  }
+  await until(() => stale().length === 1)
+  expect(stale()).toMatchObject([{ lastGood: 'never' }])
 })
 
 test('what was run by hand in between counts as well', async () => {

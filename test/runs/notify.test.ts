@@ -354,6 +354,38 @@ test.each([
   expect(titles().at(-1)).toBe('north: runs fail')
 })
 
+test('an address that stands twice, for other events, is told each of them once', async () => {
+  const url = address(secretPath)
+  configure([
+    { url, on: ['failed', 'recovered'] },
+    { url, on: ['held'] },
+  ])
+  for (const _run of [1, 2, 3]) await world.run()
+  world.deliver(zillowFeed(homes(1, 30)))
+  await world.run()
+  world.deliver(zillowFeed(homes(1, 15)))
+  for (const _run of [1, 2]) await world.run()
+  expect(titles()).toEqual(['north: runs fail', 'north is up to date again', 'north: 15 changes held'])
+})
+
+test('a stop signal does not wait for a receiver that hangs; it is told after the next run', async () => {
+  let heardAt = 0
+  answer = () => {
+    heardAt ||= world.clock.now()
+    world.stop.abort(new UserError('stopped by SIGTERM'))
+  }
+  const { status, stderr } = await world.executed('sync', 'north')
+  expect(status).toBe(1)
+  expect(stderr).toContain('stopped before everybody was told')
+  // It is tried three times, ten seconds each.
+  expect(arrived.length).toBeLessThan(3)
+  expect(world.clock.now() - heardAt).toBeLessThan(20_000)
+  world.stop = new AbortController()
+  answer = (_, response) => void response.end()
+  await world.run()
+  expect(titles().at(-1)).toBe('north: runs fail')
+})
+
 test('the heartbeat is called after good runs, and with /fail after others', async () => {
   configure([], { heartbeat: address('/ping/uuid?x=1') })
   await world.run()
