@@ -137,7 +137,10 @@ function kindOf(schema: Schema): string {
   if (items !== undefined) return `list of ${items.anyOf === undefined ? kindOf(items) : 'these'}`
   if (properties !== undefined) return 'keys'
   if (typeof additionalProperties === 'object') return `name: ${kindOf(additionalProperties)}`
-  if (pattern.includes('ms|')) return 'duration'
+  if (pattern.includes('ms|')) {
+    const word = /^\^([a-z ]+)\$\|/.exec(pattern)?.[1]
+    return word === undefined ? 'duration' : `duration or ${shown(word)}`
+  }
   if (pattern.includes('KB|')) return 'size'
   // A number may be written as text, as a reference gives text.
   const kinds = [type ?? []].flat()

@@ -82,10 +82,11 @@ function checkedConfiguration(file: string, feeds: readonly FeedConfig[]): Check
 }
 
 /** When the daemon runs the feed next, in the feed's own time. */
-function nextRun({ name, schedule, timezone }: FeedConfig, now: number): Checked {
+function nextRun({ name, source, schedule, timezone }: FeedConfig, now: number): Checked {
   const told = { what: 'schedule', feed: name } as const
   if (schedule === null) {
-    const remedy = `the daemon leaves it out; for the daemon add: schedule: "*/30 * * * *"`
+    const add = source === '-' ? '' : '; for the daemon add: schedule: "*/30 * * * *"'
+    const remedy = `the daemon leaves it out${add}`
     return { ...told, ok: true, found: 'runs by hand only', remedy }
   }
   const next = dueTimes({ expression: schedule, timezone }).next(now)

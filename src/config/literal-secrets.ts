@@ -31,8 +31,10 @@ export function literalSecrets(tree: unknown): string[] {
   lookAtCall(heartbeat, 'heartbeat')
   look(mappingOf(http).token, 'http.token')
   for (const [name, feed] of Object.entries(mappingOf(feeds))) {
-    const { source, headers, login, service: own, heartbeat: ownHeartbeat } = mappingOf(feed)
+    const { source, headers, join, login, service: own, heartbeat: ownHeartbeat } = mappingOf(feed)
     lookAtAddress(source, `feeds.${name}.source`)
+    for (const [table, joined] of Object.entries(mappingOf(join)))
+      lookAtAddress(mappingOf(joined).source, `feeds.${name}.join.${table}.source`)
     const { reso } = mappingOf(source)
     if (typeof reso !== 'string' || !isLoopback(reso))
       for (const { name: key, value } of resoSecrets(source)) look(value, `feeds.${name}.source.auth.${key}`)

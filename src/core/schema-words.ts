@@ -47,7 +47,10 @@ export function issueSentence(issue: RawIssue): string | undefined {
       return notTaken(input, kindsOf(issue), issue.code === 'invalid_value' ? wordsOf(issue) : []) + meaning(issue)
     case 'too_small':
       if (issue.origin === 'string') return 'must not be empty'
-      return issue.origin === 'array' ? 'is an empty list; give it values or leave the key out' : undefined
+      if (issue.origin === 'array') return 'is an empty list; give it values or leave the key out'
+      return `must be ${String(issue.minimum)} or more`
+    case 'too_big':
+      return `must be at most ${String(issue.maximum)}`
     default:
       return undefined
   }

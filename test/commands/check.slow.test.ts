@@ -122,6 +122,14 @@ test('what a feed left behind that has another name now is pointed at', async ()
   )
 })
 
+test('a feed from standard input is not advised to take a schedule, which it can not have', async () => {
+  world.configure({ north: { source: '-', schedule: undefined } })
+  expect((await told()).checks.find(({ what }) => what === 'schedule')).toMatchObject({
+    found: 'runs by hand only',
+    remedy: 'the daemon leaves it out',
+  })
+})
+
 test('the folder of the metrics file is looked at', async () => {
   world.configure({ north: {} }, {}, './store.db', { metrics: './metrics/north.prom' })
   const before = traces()

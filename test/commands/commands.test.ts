@@ -392,6 +392,11 @@ test('check tells once which secrets stand in the configuration, and no other co
       source: 'sftp://h.example/a.xml',
       login: { user: 'u', password: 'literal-too', hostKey: `SHA256:${'A'.repeat(43)}` },
     },
+    table: {
+      source: '-',
+      fields: { Images: { from: 'media:MediaURL', as: 'images' } },
+      join: { media: { source: 'https://u:literal-join@h.example/', key: 'ResourceRecordKey', by: 'ListingKey' } },
+    },
   })
   const words = (command: string) => ['--config', world.configFile, command, 'north']
   const env = { TOKEN: 'token-of-the-feed' }
@@ -399,7 +404,7 @@ test('check tells once which secrets stand in the configuration, and no other co
   expect(stdout.split('whoever may read the file has them')).toHaveLength(2)
   expect(stdout).toContain(
     'write them as ${NAME} or ${file:PATH}: ' +
-      'feeds.said.source, feeds.said.headers.X-Key, feeds.said.service.secretKey, feeds.more.login.password',
+      'feeds.said.source, feeds.said.headers.X-Key, feeds.said.service.secretKey, feeds.more.login.password, feeds.table.join.media.source',
   )
   expect(stdout).not.toContain('literal-')
   for (const command of ['diff', 'sync', 'status']) expect((await executed(words(command), { env })).stderr).toBe('')

@@ -162,6 +162,19 @@ test('what is wrong with a feed is named beside what is wrong with its name', ()
   )
 })
 
+test('nothing but the MLSNumber is filled into the address before images', () => {
+  const withBase = (base: string) => load(minimal.replace('preset: zillow', `preset: zillow, imageBase: '${base}'`))
+  expect(() => withBase('https://h.example/{City}/')).toThrow('feeds.north.imageBase: takes an address such as')
+  expect(withBase('https://h.example/a-{MLSNumber}/').feeds).toHaveLength(1)
+})
+
+test('a number of a rule that is too small is told in words', () => {
+  const rule = "fields: { City: { from: Place, split: ',', nth: 0 } }"
+  expect(() => load(minimal.replace('preset: zillow', `preset: zillow, ${rule}`))).toThrow(
+    'feeds.north.fields.City.nth: must be 1 or more',
+  )
+})
+
 test.each([['sometimes'], ['0h'], ['-6h'], ['8d'], ['6'], [6], [0], ['true']])(
   'a list is read by every run or once in up to a week, not %j',
   (written) => {

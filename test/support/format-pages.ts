@@ -10,12 +10,15 @@ import type { Preset } from '../../src/feed/mapping/preset.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'docs/formats')
+/** The preset of a source that is asked and not read. */
+const live = 'reso-web-api'
 
 /** Every page by its name in docs/formats, with the list of them as README.md. */
 export function formatPages(): Map<string, string> {
   const presets = shippedPresets()
   const list = presets.map(
-    ({ name, title, format }) => `| [${title}](${name}.md) | \`${name}\` | ${formats[format].title} |`,
+    ({ name, title, format }) =>
+      `| [${title}](${name}.md) | \`${name}\` | ${name === live ? 'live API' : formats[format].title} |`,
   )
   const head = [
     '# Formats',
@@ -50,7 +53,10 @@ function page(preset: Preset): string {
   return [
     `# ${title}`,
     '',
-    `Preset \`${name}\`. ${formats[format].title}${places}; ${absence}.${told}`,
+    `Preset \`${name}\`. ` +
+      (name === live
+        ? 'Answers of a live API, as XML; a walk of all its keys tells what is gone.'
+        : `${formats[format].title}${places}; ${absence}.${told}`),
     '',
     ...remarks(name),
     '## Fields',
@@ -92,8 +98,10 @@ function fieldLines(preset: Preset): string[] {
     const [constant] = [rule]
       .flat()
       .flatMap((one) => (typeof one === 'object' && one.value !== undefined ? [one.value] : []))
-    const said = constant === undefined ? [] : [`always ${code(String(constant))}`]
-    return [`| ${name} | ${[...read, ...said].join(', ')} |`]
+    if (constant === undefined) return [`| ${name} | ${[...read].join(', ')} |`]
+    if (name === 'CurrencySymbol') read.add("the feed's setting `currency`")
+    const how = read.size === 0 ? 'always' : 'otherwise'
+    return [`| ${name} | ${[...read, `${how} ${code(String(constant))}`].join(', ')} |`]
   })
 }
 

@@ -38,7 +38,7 @@ import { unfinished, unfinishedProblems } from './unfinished.ts'
 import { compileWhere, whereMoves, whereProblems } from './where.ts'
 
 /** Part of `Mapping.version`: raise it when this code makes another listing of the same record. */
-const MAPPING_CODE = 12
+const MAPPING_CODE = 13
 
 /**
  * Compiles a preset with a feed's options. `file` names the configuration in problems; `unmapped` is called for words that
@@ -157,6 +157,14 @@ function defaultsOf({ currency, defaults }: MappingOptions): Defaults {
   return withFurther(defaults, symbol === undefined ? {} : { CurrencySymbol: symbol })
 }
 
+/** The rules of a preset. The currency of the configuration takes the place of one that the preset takes for granted. */
+function takenFor(fields: Preset['fields'], { currency }: MappingOptions): Record<string, FieldMapping> {
+  if (currency === undefined) return fields
+  const rules = [fields['CurrencySymbol'] ?? []].flat()
+  const read = rules.filter((rule) => typeof rule === 'string' || rule.value === undefined || rule.when !== undefined)
+  return { ...fields, CurrencySymbol: read }
+}
+
 function pathsOf({ format, formatOptions, names }: Preset): Paths {
   return formats[format].nested
     ? elementPaths(names === 'loose', outsideNames(formatOptions))
@@ -167,7 +175,7 @@ type Compiled = ReturnType<typeof compile> & { unmapped: Unmapped | undefined }
 
 function compile(preset: Preset, options: MappingOptions, file: string, variant?: Variant) {
   const paths = pathsOf(preset)
-  const fields: Record<string, FieldMapping> = { ...preset.fields, ...variant?.fields, ...options.fields }
+  const fields = { ...takenFor(preset.fields, options), ...variant?.fields, ...options.fields }
   const extension = { ...preset.extension, ...options.extension }
   const rules = JSON.stringify([Object.values(fields), preset.variants, Object.values(extension)])
   const problems = [

@@ -105,7 +105,12 @@ export const mappingOptionsSchema = z.strictObject({
     'double-utf8: repairs text that was encoded twice (CafÃ©), MLSNumbers too.',
   ),
   imageBase: optional(
-    z.string().regex(/^https?:\/\/[^\s/?#]+\/[^\s?#]*$/, 'takes an address such as https://photos.example/north/'),
+    z
+      .string()
+      .regex(
+        /^https?:\/\/[^\s/?#]+\/(?:\{MLSNumber\}|\$\{[^{}]*\}|[^\s?#{}])*$/,
+        'takes an address such as https://photos.example/north/ or https://photos.example/{MLSNumber}/',
+      ),
     'Address to put before images that the feed gives as file names. {MLSNumber} in it stands for the number of the listing.',
   ),
   join: optional(

@@ -172,3 +172,52 @@ test('a small difference needs no preset: fields, defaults and statuses over one
     SalePrice: 499_000,
   })
 })
+
+describe('a table of its own', () => {
+  const defaults = {
+    SaleType: 'for_sale',
+    Status: 'Active',
+    Url: 'https://broker.example',
+    AreaUnit: 'Square Feet',
+    ...Object.fromEntries(['YearBuilt', 'DaysOnMarket', 'LotArea', 'BuildingArea'].map((field) => [field, 0])),
+    ...Object.fromEntries(['ParkingSpots', 'Bedrooms', 'Bathrooms'].map((field) => [field, 0])),
+  }
+  const mine = { source: './table.csv', preset: './mine.yaml', defaults }
+
+  function writes(table: string, fields: object): void {
+    const common = {
+      title: 'Mine',
+      format: 'csv',
+      delivery: 'full',
+      numbers: { decimal: '.', group: ',' },
+      statuses: {},
+    }
+    const rules = { MLSNumber: 'id', PropertyType: 'kind', CurrencySymbol: { value: '$' }, ...fields }
+    world.deliver(JSON.stringify({ name: 'mine', ...common, fields: rules }), 'mine.yaml')
+    world.deliver(table, 'table.csv')
+  }
+
+  test('currency takes the place of one that the preset takes for granted, and of none that a record names', async () => {
+    writes('id,kind,money\nA-1,House,\nA-2,House,EUR\n', {
+      CurrencySymbol: [{ from: 'money', as: 'currency' }, { value: '$' }],
+    })
+    world.configure({ north: mine })
+    expect(fieldsOf(await world.run('diff'), 'A-1')).toMatchObject({ CurrencySymbol: '$' })
+    world.configure({ north: { ...mine, currency: 'CAD' } })
+    const given = await world.run('diff')
+    expect(fieldsOf(given, 'A-1')).toMatchObject({ CurrencySymbol: 'CA$' })
+    expect(fieldsOf(given, 'A-2')).toMatchObject({ CurrencySymbol: '€' })
+  })
+
+  test('a factor adds no digits, and what it gives has to be possible in the field', async () => {
+    writes('id,kind,x,y,share\nA-1,House,-93250000,41500000,3\nA-2,House,,,33\n', {
+      Latitude: { from: 'y', times: 0.000001 },
+      Longitude: { from: 'x', times: 0.000001 },
+      Bathrooms: { from: 'share', times: 0.1 },
+    })
+    world.configure({ north: mine })
+    const report = await world.run('diff')
+    expect(fieldsOf(report, 'A-1')).toMatchObject({ Latitude: 41.5, Longitude: -93.25, Bathrooms: 0.3 })
+    expect(fieldsOf(report, 'A-2')).toMatchObject({ Bathrooms: 3.3 })
+  })
+})

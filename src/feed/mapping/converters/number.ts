@@ -65,10 +65,12 @@ export const number: Converter = {
       const value = words.size === 0 ? read(found) : (words.get(wordKey(found)) ?? read(found))
       if (value === null) return new Unreadable(found, `needs a number written like ${example(numbers)}`)
       if (value === 0 && rule.zero === 'missing') return undefined
-      const wrong = field && outOfLimits(field.name, value)
-      if (wrong) return new Unreadable(found, wrong)
       if (bounded && (value < min || value > max)) return new Unreadable(found, `needs a number from ${min} to ${max}`)
-      return times === 1 ? value : value * times
+      // As many digits as a number holds: 3 times 0.1 is 0.3.
+      const product = times === 1 ? value : Number((value * times).toPrecision(15))
+      const wrong = field && outOfLimits(field.name, product)
+      if (wrong) return new Unreadable(found, times === 1 ? wrong : `times ${times} ${wrong}`)
+      return product
     }
   },
 }
