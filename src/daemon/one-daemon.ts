@@ -2,9 +2,10 @@
 import { lstatSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { UserError } from '../core/errors.ts'
+import { UserError, messageOf } from '../core/errors.ts'
 import { makeFolder } from '../store/file.ts'
 import { takeLock } from '../store/lock.ts'
+import type { Lock } from '../store/lock.ts'
 import { isFresh } from '../../bin/heartbeat.mjs'
 
 /** The note beside the store. Its text says which daemon wrote it, and the file's time when. */
@@ -22,7 +23,7 @@ export interface OneDaemon {
  */
 export function beTheOne(beside: string, now: number): OneDaemon {
   makeFolder(dirname(beside))
-  const lock = takeLock(`${beside}.daemon`, 0)
+  const lock = lockOf(beside)
   if (lock === null)
     throw new UserError(`a daemon already runs on the store ${beside}: ${holder(beside)}. Stop that one first`)
   const note = noteOf(beside)
@@ -37,6 +38,16 @@ export function beTheOne(beside: string, now: number): OneDaemon {
       utimesSync(note, at / 1000, at / 1000)
     },
     release: () => lock.release(),
+  }
+}
+
+/** null: another process has it. SQLite does not say which file it can't use, such as one that another user's daemon has left. */
+function lockOf(beside: string): Lock | null {
+  try {
+    return takeLock(`${beside}.daemon`, 0)
+  } catch (error) {
+    const what = `${beside}.daemon.lock: this user has to be able to write to the file (${messageOf(error)})`
+    throw new Error(what, { cause: error })
   }
 }
 

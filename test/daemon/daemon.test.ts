@@ -1,5 +1,5 @@
 /** The daemon in this process, on a clock that the test lets pass, against the stand-in. */
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -376,6 +376,17 @@ test('what was run by hand in between counts as well', async () => {
   await tick(clock)
   await tick(clock)
   expect(stale()).toHaveLength(1)
+})
+
+test('a lock of the daemon that this user can not use is named, and runs go on', async () => {
+  await begin({ schedule: '* * * * *' })
+  world.deliver(zillowFeed(homes(1, 20)))
+  mkdirSync(`${store()}.daemon.lock`)
+  void start(new ManualClock('2026-11-21T12:00:30Z'))
+  await until(() => runs() === 1)
+  expect(said('could not write the heartbeat file')[0].problem).toBe(
+    `${store()}.daemon.lock: this user has to be able to write to the file (unable to open database file)`,
+  )
 })
 
 test('a key that was changed in its file is used by the next run, and neither is ever shown', async () => {
