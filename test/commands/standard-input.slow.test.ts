@@ -96,7 +96,7 @@ test('a writer that never ends is given up', async () => {
   expect(JSON.parse(ended.stdout)).toMatchObject({
     delivery: {
       reasons: [
-        expect.stringMatching(/standard input did not end within 2000 ms; .* after 5000 bytes/),
+        expect.stringMatching(/standard input did not end within 2000 ms \(transferTimeout\); .* after 5000 bytes/),
         expect.anything(),
       ],
     },

@@ -66,7 +66,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & BlmOptions): 
       ended = end !== null
       if (end !== null) seeAfterEnd(rest.subarray(end[0].length))
       if (!ended && rest.length > options.maxRecordBytes) {
-        const why = `record ${count + 1} is longer than ${options.maxRecordBytes} bytes; the rest was not read`
+        const why = `record ${count + 1} is longer than ${options.maxRecordBytes} bytes (maxRecordBytes); the rest was not read`
         reasons.push(why)
         lost = true
         yield [brokenRecord(`record ${count + 1}`, why)]
@@ -105,7 +105,11 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & BlmOptions): 
         count++
         const tooLong = raw.length > options.maxRecordBytes
         const at = `record ${count}`
-        found.push(tooLong ? brokenRecord(at, `it is longer than ${options.maxRecordBytes} bytes`) : { at, raw })
+        found.push(
+          tooLong
+            ? brokenRecord(at, `it is longer than ${options.maxRecordBytes} bytes (maxRecordBytes)`)
+            : { at, raw },
+        )
       }
       start = next + mark.length
       next = window.indexOf(mark, start)

@@ -155,7 +155,7 @@ function csvRecords(cells: (raw: Buffer) => string[], options: ReadOptions & Csv
       else records.push(broken(last.number, `the document ends in row ${last.number}: ${why}`))
     }
     if (lostAt !== null) {
-      const size = `longer than ${options.maxRecordBytes} bytes, probably because a quote is never closed`
+      const size = `longer than ${options.maxRecordBytes} bytes (maxRecordBytes), probably because a quote is never closed`
       records.push(broken(lostAt, `row ${lostAt} is ${size}; the rest of the document was not read`))
     }
     if (!header && reasons.length === 0) reasons.push('the document is empty')
@@ -187,7 +187,9 @@ function csvRecords(cells: (raw: Buffer) => string[], options: ReadOptions & Csv
   function recordOf({ number, raw }: Row): RawRecord {
     const at = `row ${number}`
     const longest = options.maxRecordBytes
-    return raw.length <= longest ? { at, raw } : brokenRecord(at, `the row is longer than ${longest} bytes`)
+    return raw.length <= longest
+      ? { at, raw }
+      : brokenRecord(at, `the row is longer than ${longest} bytes (maxRecordBytes)`)
   }
 
   function broken(number: number, reason: string): RawRecord {

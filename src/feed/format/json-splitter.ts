@@ -147,7 +147,7 @@ export class JsonSplitter {
       return false
     }
     const isLong = this.oversized || end - this.recordStart > this.options.maxRecordBytes
-    const problem = `the record is longer than ${this.options.maxRecordBytes} bytes`
+    const problem = `the record is longer than ${this.options.maxRecordBytes} bytes (maxRecordBytes)`
     const raw = isLong ? null : this.buffer.subarray(this.recordStart, end)
     records.push(raw === null ? brokenRecord(this.place, problem) : { at: this.place, raw })
     this.recordStart = -1

@@ -39,7 +39,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & LineOptions):
     const at = `line ${line}`
     const tooLong = isLong || raw.length > maxRecordBytes
     isLong = false
-    if (tooLong) return [brokenRecord(at, `the line is longer than ${maxRecordBytes} bytes`)]
+    if (tooLong) return [brokenRecord(at, `the line is longer than ${maxRecordBytes} bytes (maxRecordBytes)`)]
     if (isBlank(raw)) return []
     if (isEmpty) refuseJson(raw.toString())
     isEmpty = false

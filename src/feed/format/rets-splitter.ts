@@ -114,7 +114,7 @@ export class RetsSplitter {
     const at = this.place()
     this.rows++
     if (raw.length <= this.maxRecordBytes) return { at, raw }
-    return brokenRecord(at, `the row is longer than ${this.maxRecordBytes} bytes`)
+    return brokenRecord(at, `the row is longer than ${this.maxRecordBytes} bytes (maxRecordBytes)`)
   }
 
   /** Reads the elements about the whole answer. */

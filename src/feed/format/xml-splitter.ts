@@ -174,7 +174,7 @@ export class XmlSplitter {
   }
 
   private oversized(): RawRecord {
-    return brokenRecord(this.recordPlace, `the record is longer than ${this.maxRecordBytes} bytes`)
+    return brokenRecord(this.recordPlace, `the record is longer than ${this.maxRecordBytes} bytes (maxRecordBytes)`)
   }
 
   /** Reads one piece of markup between records; false: more bytes are needed. */

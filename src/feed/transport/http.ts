@@ -139,7 +139,9 @@ function opened(
       const got = expected === null ? `${size} bytes` : `${size} of ${expected} bytes`
       if (options.signal.aborted) end.reasons.push(`the transfer was stopped after ${got}`)
       else if (deadline.aborted) {
-        end.reasons.push(`the transfer took longer than ${options.transferTimeout} ms; gave up after ${got}`)
+        end.reasons.push(
+          `the transfer took longer than ${options.transferTimeout} ms (transferTimeout); gave up after ${got}`,
+        )
       } else end.reasons.push(`the connection was lost after ${got} (${unreadOf(error) ?? causeOf(error)})`)
     } finally {
       await agent.destroy()

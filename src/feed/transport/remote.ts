@@ -93,7 +93,7 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
         if (error instanceof UserError) throw error
         const printed = (text: string): string => shorten(printable(withoutSecrets(text, login)), 200)
         const words = deadline.signal.aborted
-          ? `gave up after ${options.transferTimeout} ms`
+          ? `gave up after ${options.transferTimeout} ms (transferTimeout)`
           : server.explain(error, printed, address)
         throw new FeedError(`${nameOf(address, address.path)}: ${words}${soFar(transfer)}`)
       } finally {

@@ -52,7 +52,9 @@ function opened(input: InputStream, options: TransportOptions): Opened {
     } catch (error) {
       if (options.signal.aborted) reasons.push(`reading ${name} was stopped after ${size} bytes`)
       else if (deadline.aborted) {
-        reasons.push(`${name} did not end within ${options.transferTimeout} ms; gave up after ${size} bytes`)
+        reasons.push(
+          `${name} did not end within ${options.transferTimeout} ms (transferTimeout); gave up after ${size} bytes`,
+        )
       } else reasons.push(`reading ${name} failed after ${size} bytes: ${messageOf(error)}`)
     } finally {
       signal.removeEventListener('abort', stop)

@@ -85,7 +85,7 @@ describe('blm', () => {
 
   it('stops at a record without end', async () => {
     const { found, reasons } = await read(`${head}A_1|1|${'x'.repeat(3000)}`, { step: 500_000 })
-    expect(found).toEqual(['record 1 is longer than 1000 bytes; the rest was not read'])
+    expect(found).toEqual(['record 1 is longer than 1000 bytes (maxRecordBytes); the rest was not read'])
     expect(reasons).toEqual(found)
   })
 

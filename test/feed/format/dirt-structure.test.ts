@@ -136,12 +136,16 @@ describe('descriptions', () => {
       ...small,
     })
     expect(Object.keys(xml.listings)).toEqual(['M1', 'M3'])
-    expect(xml.rejects).toEqual([{ mlsNumber: null, problems: ['record: the record is longer than 100000 bytes'] }])
+    expect(xml.rejects).toEqual([
+      { mlsNumber: null, problems: ['record: the record is longer than 100000 bytes (maxRecordBytes)'] },
+    ])
     expect(xml.complete).toBe(true)
     const row = resoRow('M2', { PublicRemarks: `"${long}"` })
     const csv = await delivered(resoTable(rowOne, row, rowThree), { ...reso, ...small })
     expect(csv.listings).toHaveProperty('M1')
-    expect(csv.rejects[0].problems[0]).toMatch(/^record: (the row|row 3) is longer than 100000 bytes/)
+    expect(csv.rejects[0].problems[0]).toMatch(
+      /^record: (the row|row 3) is longer than 100000 bytes \(maxRecordBytes\)/,
+    )
   })
 })
 
@@ -156,7 +160,7 @@ describe('quotes and lines of CSV', () => {
     expect(delivery.rejects).toHaveLength(1)
     const bounded = await delivered(feed, { ...reso, maxRecordBytes: 1000 })
     expect(bounded.reasons).toEqual([
-      expect.stringMatching(/^row 3 is longer than 1000 bytes, probably because a quote/),
+      expect.stringMatching(/^row 3 is longer than 1000 bytes \(maxRecordBytes\), probably because a quote/),
     ])
   })
 

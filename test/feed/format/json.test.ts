@@ -148,10 +148,10 @@ test.each([1, 7, 64, 1 << 20])('a record that is too long is left out, in chunks
     { ...options, maxRecordBytes: 100 },
     size,
   )
-  expect(records).toEqual(['the record is longer than 100 bytes', { Id: 'A2' }])
+  expect(records).toEqual(['the record is longer than 100 bytes (maxRecordBytes)', { Id: 'A2' }])
   expect(reasons).toEqual([])
   const lines = await read(ndjson, `{"Id": "A1"}\n${long}\n{"Id": "A2"}\n`, { maxRecordBytes: 100 }, size)
-  expect(lines.records).toEqual([{ Id: 'A1' }, 'the line is longer than 100 bytes', { Id: 'A2' }])
+  expect(lines.records).toEqual([{ Id: 'A1' }, 'the line is longer than 100 bytes (maxRecordBytes)', { Id: 'A2' }])
 })
 
 test('a line that is no object breaks itself alone', async () => {

@@ -96,7 +96,7 @@ describe('rets-compact', () => {
     )
     expect(found).toEqual([
       { ID: '1', Price: '2', Remarks: 'x' },
-      'the row is longer than 1000 bytes',
+      'the row is longer than 1000 bytes (maxRecordBytes)',
       { ID: '3', Price: '4', Remarks: 'z' },
     ])
     expect(reasons).toEqual([])

@@ -118,7 +118,7 @@ describe('where records begin and end', () => {
     expect(records.map((record) => record.split(': ')[1])).toEqual(['<Listing>1</Listing>', '', '<Listing>3</Listing>'])
     expect(reasons).toEqual([])
     const parsed = await read(xml, text, { ...options, maxRecordBytes: 100 })
-    expect(parsed.records[1]).toBe('the record is longer than 100 bytes')
+    expect(parsed.records[1]).toBe('the record is longer than 100 bytes (maxRecordBytes)')
   })
 
   test.each([

@@ -156,7 +156,7 @@ describe('how the bytes ended', () => {
       const { text, reasons } = await receive(http, drip, optionsWith({ transferTimeout }))
       expect(text).toBe('x')
       const after = 'gave up after 1 of 100 bytes'
-      expect(reasons).toEqual([`the transfer took longer than ${transferTimeout} ms; ${after}`])
+      expect(reasons).toEqual([`the transfer took longer than ${transferTimeout} ms (transferTimeout); ${after}`])
     })
     await expect(
       http(
