@@ -109,6 +109,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     ...notesOf(counted, counts, past, plan, feed),
   ]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
+  notes.push(...plan.homesLeft)
   // A new mapping is the likeliest cause, but not of what was held before.
   const cause = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
   const sentences = new Map(

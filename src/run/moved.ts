@@ -8,7 +8,7 @@ async function hasMoved({ name, chatbot }: Feed, { runs }: StoreReader): Promise
   return last !== null && last.chatbot !== chatbot
 }
 
-/** Ends all holds of a feed that has moved, before its first run here is noted. */
+/** Ends all holds of a feed that has moved, as long as no run here is recorded. */
 export async function forgetHolds(feed: Feed, store: Store, now: number): Promise<void> {
   if (await hasMoved(feed, store)) await store.holds.replace(feed.name, [], { now, isWhole: true, letGo: () => 0 })
 }

@@ -11,6 +11,7 @@ import type { Policy } from '../plan/guard/scales.ts'
 import type { PlanInputs, PlanSettings } from '../plan/inputs.ts'
 import { planChanges } from '../plan/plan.ts'
 import type { PlanFacts } from '../plan/plan.ts'
+import { homesLeft } from './homes-left.ts'
 import type { Listed } from './observe.ts'
 import { othersIn } from './others.ts'
 import type { Others } from './others.ts'
@@ -39,6 +40,8 @@ export interface Plan {
   /** The list lacks some of ours and may lack others, or another program may be at work: every create is looked up first. */
   isDoubtful: boolean
   untold: Untold
+  /** Of new homes that a feed which left the chatbot has there, as sentences. */
+  homesLeft: readonly string[]
 }
 
 /** How long a store is doubted after its loss, in milliseconds. */
@@ -231,6 +234,20 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     const isDoubtful = scales.doubts > 0 || others.isSuspect
     const untold = await untoldOf(feed, { store, workspace }, delivery, policy)
     for (const holds of untold.standing) scales.addStanding(holds.filter(isWaiting))
-    return { delivery, listed, settings, facts: value, policy, scales, counts, lostAt, others, isDoubtful, untold }
+    const left = await homesLeft(feed, { store, workspace })
+    return {
+      delivery,
+      listed,
+      settings,
+      facts: value,
+      policy,
+      scales,
+      counts,
+      lostAt,
+      others,
+      isDoubtful,
+      untold,
+      homesLeft: left,
+    }
   }
 }

@@ -74,8 +74,8 @@ export async function recorded(
     if (lease.isBehind) run.notes.push(behind(feed))
     const command = mode === 'backfill' ? 'backfill' : 'sync'
     const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: runtime.clock.now() } as const
-    await forgetHolds(feed, store, begun.startedAt)
     const number = await store.runs.begin(begun)
+    await forgetHolds(feed, store, begun.startedAt)
     tools.begun?.(number)
     const finished = new AbortController()
     const stop = (): void => {

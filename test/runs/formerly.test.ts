@@ -228,6 +228,17 @@ describe('a feed with another name', () => {
     expect(world.numbers()).not.toContain(sold.mlsNumber)
   })
 
+  test('and with other MLSNumbers is told that its homes are there, unless people have deleted them', async () => {
+    await load()
+    const other = { oslo: { ...north, source: './north.xml', mlsPrefix: 'O-' } }
+    world.configure(other)
+    const note =
+      '12 new listings are homes that north, a feed that no longer fills this chatbot, left there under other MLSNumbers (if this feed was called so before: formerly: [north]): O-IA20000001, O-IA20000002, O-IA20000003 and 9 more'
+    expect(await world.run('diff', 'oslo')).toMatchObject({ counts: { create: 12 }, notes: [note] })
+    for (const { mlsNumber } of all) world.standIn.remove('SN-1', mlsNumber)
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { create: 12 }, notes: [] })
+  })
+
   test('keeps what it has of its own where both names have it', async () => {
     await load()
     world.configure(renamed({ formerly: [] }))
