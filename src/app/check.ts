@@ -117,13 +117,16 @@ export function checkScratch({ feeds }: Config): Checked {
 }
 
 /** The folder of the metrics file, in which each run makes the file anew. */
-export function checkMetrics({ metrics }: Config): Checked[] {
+export function checkMetrics({ metrics, beside }: Config): Checked[] {
   if (metrics === null) return []
+  const written = fine('metrics', `${metrics} will be written by each run`)
   try {
     accessSync(dirname(metrics), constants.W_OK | constants.X_OK)
-    return [fine('metrics', `${metrics} will be written by each run`)]
+    return [written]
   } catch {
     const isThere = existsSync(dirname(metrics))
+    // The first run makes the folder of the store.
+    if (!isThere && beside !== null && dirname(beside) === dirname(metrics)) return [written]
     const problem = isThere
       ? `this user may not write in ${dirname(metrics)}`
       : `there is no folder ${dirname(metrics)}`

@@ -95,8 +95,12 @@ export function createNotifier(app: App, signal: AbortSignal) {
         // Without the store nobody knows what is held.
         const on = store === null ? target.on.filter((event) => event !== 'held') : target.on
         const { news, told } = newsOf(before, condition, on)
-        for (const one of news)
-          if (!(await deliver(target, number, messageOf(one, await facts(one), now)))) return [place, before] as const
+        for (const one of news) {
+          if (await deliver(target, number, messageOf(one, await facts(one), now))) continue
+          // What is held is told last: the place has taken the rest.
+          const but = on.filter((event) => event !== 'held')
+          return [place, one.event === 'held' ? newsOf(before, condition, but).told : before] as const
+        }
         return [place, told] as const
       }),
     )

@@ -248,16 +248,22 @@ function secretsOf({ service, feeds, store, notify, http }: Omit<Config, 'litera
   }
   if (http?.token !== undefined) secrets.push(http.token)
   const told = [...notify.map(({ url }) => url), ...feeds.map(({ heartbeat }) => heartbeat ?? '')]
-  secrets.push(...told.flatMap(callSecrets))
+  const names = new Set(feeds.map(({ name }) => name))
+  secrets.push(...told.flatMap((address) => callSecrets(address, names)))
   return [...new Set(secrets.filter((secret) => secret !== ''))]
 }
 
-/** The secrets of an address that messages go to: all but the host, as whoever knows it can write there. */
-function callSecrets(address: string): string[] {
+/**
+ * The secrets of an address that messages go to: all but the host, as whoever knows it can write there. A path that is one plain word,
+ * or the name of a feed, is one only with its host: without it all reports, messages and metrics would have a hole for that word.
+ */
+function callSecrets(address: string, names: ReadonlySet<string>): string[] {
   const url = URL.parse(address)
   if (url === null) return []
   const path = `${url.pathname}${url.search}`
-  return path === '/' ? [] : [address, path, path.slice(1)]
+  if (path === '/') return []
+  const word = path.slice(1)
+  return names.has(word) || /^[a-z]{1,15}$/i.test(word) ? [address] : [address, path, word]
 }
 
 /** The names of the feeds of this one's chatbot, its own among them, in the order of precedence. */

@@ -397,10 +397,12 @@ class Watched {
     }
   }
 
-  /** In the feed's own time. */
+  /** In the feed's own time, and by the schedule that it has now. */
   #nextRun(): string | null {
-    const next = this.times.next(this.#app.runtime.clock.now())
-    return next === null ? null : minuteIn(this.#schedule.timezone, next)
+    const { schedule, timezone } = this.#feed()
+    const next =
+      schedule === null ? null : dueTimes({ expression: schedule, timezone }).next(this.#app.runtime.clock.now())
+    return next === null ? null : minuteIn(timezone, next)
   }
 
   /** What the store knows; null also if it can't be read, of which the run itself tells. */

@@ -1,5 +1,6 @@
 /** Leases: one run at a time for a chatbot, one process at a time for a store. */
 import { hostname } from 'node:os'
+import type Database from 'better-sqlite3'
 import { StoreTakenError } from '../core/errors.ts'
 import { busyTimeout, column, writeFileInRuns } from './connection.ts'
 import { promised } from './door.ts'
@@ -15,6 +16,19 @@ import type { Lease } from './store.ts'
 
 /** The error on record of a run whose process died. */
 export const endedWithoutAWord = 'its process ended without a word'
+
+/** Records the runs under way for which an SQL condition holds as ended without a word. */
+export function burial(database: Database.Database, condition: string): (values: object) => void {
+  const bury = database.prepare(
+    `INSERT INTO run (number, feed, chatbot, command, started_at, finished_at, result, interrupted, error, figures)
+    SELECT number, feed, chatbot, command, started_at, seen_at, 'failed', 1, @error, '{}' FROM under_way WHERE ${condition}`,
+  )
+  const forget = database.prepare(`DELETE FROM under_way WHERE ${condition}`)
+  return (values) => {
+    bury.run({ ...values, error: endedWithoutAWord })
+    forget.run(values)
+  }
+}
 
 /** Of a store that is open, and whose file is another one by now. */
 export const replaced = 'the file was moved, deleted or replaced while it was open; start the program again'
@@ -40,15 +54,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
     'SELECT chatbot, holder, since FROM lease WHERE held = 1 ORDER BY token DESC LIMIT 1',
   )
 
-  const bury = database.prepare(
-    `INSERT INTO run (number, feed, chatbot, command, started_at, finished_at, result, interrupted, error, figures)
-    SELECT number, feed, chatbot, command, started_at, seen_at, 'failed', 1, ?, '{}' FROM under_way`,
-  )
-  const forgetRuns = database.prepare('DELETE FROM under_way')
-  const buryRuns = (): void => {
-    bury.run(endedWithoutAWord)
-    forgetRuns.run()
-  }
+  const buryRuns = burial(database, 'TRUE')
 
   const goOn = database.prepare<[string | null]>('UPDATE meta SET serial = serial + 1, place = coalesce(?, place)')
   const doubt = database.prepare<[number]>('UPDATE feed SET lost_at = ?, last_key = NULL')
@@ -63,7 +69,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
       // While this process has the lock, every other lease on record is of a process that died.
       if (isFirst) {
         forgetDead.run()
-        buryRuns()
+        buryRuns({})
       }
       goOn.run(serial?.place() ?? null)
       if (isBehind) {

@@ -9,6 +9,7 @@ import type { Connection, Writes } from './door.ts'
 import { ledgerPruning } from './ledger.ts'
 import { giveBack } from './packed.ts'
 import { doubtingHolds } from './holds.ts'
+import { burial } from './lease.ts'
 import { renameStore } from './serial.ts'
 import { isAhead, isWrong, settingBack, settingForward, wasBehind } from './set-back.ts'
 import type { NumberedRun, Runs, RunsReader, RunUnderWay, Verified } from './store.ts'
@@ -112,6 +113,8 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
     database,
     'INSERT INTO start VALUES (1, 1, ?) ON CONFLICT (one) DO UPDATE SET times = times + 1, at = excluded.at RETURNING times',
   )
+  // In a container each daemon has the number of the one before it, so that nobody could see that this one is dead.
+  const buryNamesakes = burial(database, 'process = @process AND host = @host')
   const forgetStarts = database.prepare('UPDATE start SET times = 0')
   return {
     ...promised<RunsReader>(connection, {
@@ -171,7 +174,10 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
         }
         return stamp()
       },
-      noteStart: (now) => noteStart.get(now)! - 1,
+      noteStart(now) {
+        buryNamesakes({ process: process.pid, host })
+        return noteStart.get(now)! - 1
+      },
       noteSteady: () => void forgetStarts.run(),
     }),
   }

@@ -1,5 +1,5 @@
 /** `check`: everything that is wrong, at once, each with its remedy; and not a trace of it. */
-import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -128,6 +128,14 @@ test('a feed from standard input is not advised to take a schedule, which it can
     found: 'runs by hand only',
     remedy: 'the daemon leaves it out',
   })
+})
+
+test('the folder of the metrics file may be that of the store, which the first run makes', async () => {
+  world.configure({ north: {} }, {}, './data/store.db', { metrics: './data/north.prom' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  expect((await world.executed('check')).stdout).toMatch(/✓ metrics: .+north\.prom will be written by each run/)
+  await world.run()
+  expect(existsSync(join(world.folder, 'data/north.prom'))).toBe(true)
 })
 
 test('the folder of the metrics file is looked at', async () => {

@@ -137,6 +137,18 @@ test('after three starts that ended without a word it waits, alive, before it ca
   expect(await starts()).toBe(0)
 })
 
+test('while it waits, no run of a daemon that had the same process number, as in a container, is told as under way', async () => {
+  const clock = await afterStarts(3)
+  const killed = openStore(store())
+  await killed.runs.begin({ feed: 'north', chatbot: 'SN-1', command: 'sync', startedAt: clock.now() })
+  await killed.close()
+  void start(clock)
+  await until(() => said('the last starts crashed: waiting before the first run').length > 0)
+  const { stdout } = await world.executed('status')
+  expect(stdout).toContain('last sync: failed, interrupted, run 1, ended without a word at 12:01 (Sat 21 Nov)')
+  expect(stdout).not.toContain('under way')
+})
+
 test('a clock that is set back while it waits makes it wait no longer', async () => {
   const clock = await afterStarts(3)
   void start(clock)
@@ -455,6 +467,22 @@ test('a file that was edited is taken once it has settled, and a broken one refu
   await tick(clock)
   // Back as it was: nothing is wrong any more, and that is said.
   expect(said(taken)).toHaveLength(2)
+})
+
+test('a run under way when the schedule changes tells the next run by the new one', async () => {
+  const answer = Promise.withResolvers<void>()
+  await begin({ schedule: '0 2 * * *' }, { timeout: '1h' }, {}, () => answer.promise)
+  world.deliver(zillowFeed(homes(1, 3)))
+  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => said('daemon started').length === 1)
+  world.configure({ north: { schedule: '0 5 * * *' } })
+  await clock.pass(20_000)
+  await until(() => said('the configuration was read again: later runs use it').length === 1)
+  answer.resolve()
+  await until(() => runs() === 1)
+  expect(said('run finished')).toMatchObject([{ next: 'Sun 22 Nov 05:00' }])
 })
 
 test('a file that is still being written is left alone until it has stayed as it is', async () => {

@@ -368,6 +368,35 @@ test('an address that stands twice, for other events, is told each of them once'
   expect(titles()).toEqual(['north: runs fail', 'north is up to date again', 'north: 15 changes held'])
 })
 
+test.each([
+  ['north', 'north'],
+  ['mls-2', 'mls-2'],
+  ['sync', 'north'],
+])('an address that ends in the plain word %s takes that word out of no message', async (word, feed) => {
+  world.configure({ north: {}, 'mls-2': {} }, {}, './store.db', {
+    notify: [{ url: address(secretPath) }],
+    heartbeat: address(`/${word}`),
+  })
+  const { stdout, stderr } = await world.executed('sync', feed)
+  expect(titles()).toContain(`${feed}: runs fail`)
+  expect(stdout + stderr).not.toContain('***')
+})
+
+test('what a place took is not told again where it did not take what came with it', async () => {
+  world.deliver(zillowFeed(homes(1, 30)))
+  await world.run()
+  rmSync(join(world.folder, 'north.xml'))
+  await world.run()
+  // Like a place that limits how many messages come at a time.
+  answer = (_, response) => void response.writeHead(arrived.at(-1)!.body['event'] === 'held' ? 429 : 200).end()
+  world.deliver(zillowFeed(homes(1, 15)))
+  for (const _run of [1, 2]) await world.run()
+  answer = (_, response) => void response.end()
+  await world.run()
+  expect(titles().filter((title) => title === 'north is up to date again')).toHaveLength(1)
+  expect(titles().at(-1)).toBe('north: 15 changes held')
+})
+
 test('a stop signal does not wait for a receiver that hangs; it is told after the next run', async () => {
   let heardAt = 0
   answer = () => {
