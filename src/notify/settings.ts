@@ -17,7 +17,7 @@ const webAddress = (description: string) =>
   )
 
 export const heartbeatSchema = webAddress(
-  'Address that is called (GET) after each good run, and with /fail after every other one',
+  'Address that is called (GET) after each good run, and with /fail after each that was not good',
 )
 
 export const notifySchema = z

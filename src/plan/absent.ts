@@ -1,5 +1,6 @@
 /** The rows of the decision table in which the feed does not hold the listing: it is absent, or the feed says that it is gone. */
 import { calledBefore } from '../core/text.ts'
+import { hasPassed } from '../core/turn.ts'
 import { minuteIn } from '../core/zone.ts'
 import { DeleteAbsent, ForgetAbsent, hold } from './change.ts'
 import type { Change, Hold } from './change.ts'
@@ -105,7 +106,8 @@ function inGrace({ history: { absence, holds }, settings: { limits, now, timezon
   const [runs, ms] = [limits.grace.runs, limits.grace.hours * 3_600_000]
   const { runs: before, since } = absence ?? { runs: 0, since: now }
   const more = before + 1 < runs ? ` for run ${before + 1} of ${runs}` : ''
-  const rest = ms > 0 && now - since < ms ? `, deleted after ${minuteIn(timezone, since + ms)} at the earliest` : ''
+  const rest =
+    ms > 0 && !hasPassed(since, ms, now) ? `, deleted after ${minuteIn(timezone, since + ms)} at the earliest` : ''
   return more + rest || null
 }
 

@@ -22,9 +22,11 @@ const retired: Readonly<Record<string, string>> = {
 const sayingTheSame = 'How long every delivery must say the same before what is held goes by itself'
 const takesConfirm = 'takes a length of time with its unit, such as 72h, or never'
 const limitShape = {
-  share: percent('Share of the listings that may leave, or change a fact beyond belief, within 24 hours').prefault(20),
+  share: percent(
+    'Share of the listings that may leave (at least 3, at most half), or change a fact beyond belief (at least 1), within 24 hours',
+  ).prefault(20),
   growth: number(
-    'How many new listings may come within 24 hours, compared with those that are there (percent)',
+    'How many new listings may come within 24 hours (at least 10), compared with those that are there (percent)',
   ).prefault(75),
   confirm: z
     .union([duration(sayingTheSame, undefined, ', or never'), z.literal('never')], takesConfirm)

@@ -100,6 +100,15 @@ describe('grace', () => {
     expect((await world.run()).counts).toMatchObject({ delete: 1, hold: 0 })
   })
 
+  test('of hours takes as many nights, though each run begins a little earlier than the one before', async () => {
+    await load({ limits: { grace: { hours: 48 } } })
+    world.deliver(zillowFeed(rest))
+    for (const deletes of [0, 0, 1]) {
+      expect((await world.run()).counts.delete).toBe(deletes)
+      world.clock.advance(24 * hour - 30_000)
+    }
+  })
+
   test.each([1, 2])('of hours, after %i runs, is told by what is left of it', async (runs) => {
     await load({ limits: { grace: { runs, hours: 48 } } })
     world.deliver(zillowFeed(rest))
