@@ -64,8 +64,8 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'a dry run writes into the store',
     file: 'src/sync.ts',
-    from: "run.prepared = await prepare(feed, { ...tools, store }, 'diff', dryMirror(feed, store))",
-    to: "run.prepared = await prepare(feed, { ...tools, store }, 'diff', dryMirror(feed, store))\n    await note(feed, tools as Writers, run.prepared)",
+    from: "run.prepared = await prepare(feed, tools, 'diff', dryMirror(feed, tools.store))",
+    to: "run.prepared = await prepare(feed, tools, 'diff', dryMirror(feed, tools.store))\n    await note(feed, tools as Writers, run.prepared)",
   },
   {
     name: 'a backfill deletes',
@@ -119,8 +119,8 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'a dry run foretells no deletes',
     file: 'src/sync.ts',
-    from: "run.prepared = await prepare(feed, { ...tools, store }, 'diff', ",
-    to: "run.prepared = await prepare(feed, { ...tools, store }, 'backfill', ",
+    from: "run.prepared = await prepare(feed, tools, 'diff', ",
+    to: "run.prepared = await prepare(feed, tools, 'backfill', ",
   },
   {
     name: 'what a delta deleted is done once it is counted',
