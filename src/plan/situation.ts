@@ -207,7 +207,7 @@ export const day = 86_400_000
 
 /** Whether what was done so often in a row was undone each time. A week after the last time whatever undid it may have stopped. */
 export const isInVain = (times: number, last: number | null, now: number): boolean =>
-  times >= 3 && (last === null || now - last < 7 * day)
+  times >= 3 && (last === null || !hasPassed(last, 7 * day, now))
 
 /** In words, that the service refused this very content within a day; null: it did not. */
 export function refusedBefore(

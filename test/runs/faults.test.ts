@@ -447,6 +447,17 @@ describe('deletes', () => {
     }
   })
 
+  test('that never do anything are sent again after seven nights, though each run begins a little earlier than the one before', async () => {
+    world.deliver(zillowFeed(all))
+    await world.run()
+    world.deliver(zillowFeed(all.slice(2)))
+    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'pretend' } })
+    for (const deletes of [2, 2, 2, 0, 0, 0, 0, 0, 0, 2]) {
+      expect((await world.run()).counts.delete).toBe(deletes)
+      world.clock.advance(day - 10_000)
+    }
+  })
+
   test('without an answer they are sent again', async () => {
     world.deliver(zillowFeed(all))
     await world.run()
