@@ -18,11 +18,12 @@ import type { Feed, Mode, Readers, Writers } from './run/tools.ts'
 
 async function prepare(
   feed: Feed,
-  tools: Readers,
+  { store, ...others }: Readers,
   mode: Mode,
   mirror: Mirror,
   last: LastList | null = null,
 ): Promise<Prepared> {
+  const tools = { ...others, store: await withoutHolds(feed, store) } //     of a feed that fills another chatbot now
   const past = await recall(feed, tools) //                                  store → Past
   const delivery = await receive(feed, tools, past, mirror, mode) //         feed → workspace: Delivery
   const listed = await look(feed, tools, { past, delivery, mode, last }) //  service → workspace: Listed
@@ -35,8 +36,7 @@ async function prepare(
 /** What a sync would do, as a report. */
 export const diff = (feed: Feed, tools: Readers): Promise<Report> =>
   reported('diff', feed, tools, async (run) => {
-    const store = await withoutHolds(feed, tools.store)
-    run.prepared = await prepare(feed, { ...tools, store }, 'diff', dryMirror(feed, store))
+    run.prepared = await prepare(feed, tools, 'diff', dryMirror(feed, tools.store))
   })
 
 /** One run. Throws only for defects: whatever feed, service or store do is in the report. */

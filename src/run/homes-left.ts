@@ -11,35 +11,38 @@ export async function homesLeft(
   { name, chatbot, configured }: Pick<Feed, 'name' | 'chatbot' | 'configured'>,
   { store, workspace }: Pick<Readers, 'store' | 'workspace'>,
 ): Promise<string[]> {
-  const created = new Map<string, string>()
+  const created: { home: string; mlsNumber: string }[] = []
   for (const { change } of workspace.changes('create')) {
-    if (change.home !== null) created.set(change.home, change.mlsNumber)
-    if (created.size === mostNew) break
+    if (change.home !== null) created.push({ home: change.home, mlsNumber: change.mlsNumber })
+    if (created.length === mostNew) break
   }
-  if (created.size === 0) return []
+  if (created.length === 0) return []
   const others = new Set<string>()
   for (const other of await store.runs.feeds())
     if (other !== name && !configured.has(other) && (await store.runs.last(other))?.chatbot === chatbot)
       others.add(other)
   if (others.size === 0) return []
-  const candidates = new Map<string, { feed: string; mlsNumber: string }>()
+  const homes = new Set(created.map(({ home }) => home))
+  const candidates = new Map<string, { feed: string; home: string }>()
   for await (const page of store.snapshot.rows(chatbot))
-    for (const { key, feed, owned, home } of page) {
-      const mlsNumber = home === null || !owned || !others.has(feed) ? undefined : created.get(home)
-      if (mlsNumber !== undefined) candidates.set(key, { feed, mlsNumber })
-    }
-  // The store keeps the rows of what people have deleted since.
-  const there: { feed: string; mlsNumber: string }[] = []
+    for (const { key, feed, owned, home } of page)
+      if (home !== null && homes.has(home) && owned && others.has(feed)) candidates.set(key, { feed, home })
+  // The store keeps the rows of what people have deleted since. Flats without a number may have one address.
+  const left = new Map<string, string>()
   for (const { key } of candidates.size > 0 ? workspace.shown() : []) {
     const one = candidates.get(key)
-    if (one !== undefined) there.push(one)
+    if (one !== undefined) left.set(one.home, one.feed)
   }
+  const atLeast = created.length === mostNew ? 'at least ' : ''
   return Array.from(
-    Map.groupBy(there, ({ feed }) => feed),
-    ([feed, homes]) => {
-      const examples = homes.slice(0, examplesShown).map(({ mlsNumber }) => mlsNumber)
-      const rest = homes.length > examplesShown ? ` and ${homes.length - examplesShown} more` : ''
-      return `${many(homes.length, 'new listing')} ${homes.length === 1 ? 'is a home' : 'are homes'} that ${feed}, a feed that no longer fills this chatbot, left there under ${homes.length === 1 ? 'another MLSNumber' : 'other MLSNumbers'} (${calledBefore(feed)}): ${examples.join(', ')}${rest}`
+    Map.groupBy(
+      created.filter(({ home }) => left.has(home)),
+      ({ home }) => left.get(home)!,
+    ),
+    ([feed, there]) => {
+      const examples = there.slice(0, examplesShown).map(({ mlsNumber }) => mlsNumber)
+      const rest = there.length > examplesShown ? ` and ${there.length - examplesShown} more` : ''
+      return `${atLeast}${many(there.length, 'new listing')} ${there.length === 1 ? 'is a home' : 'are homes'} that ${feed}, a feed that no longer fills this chatbot, left there under ${there.length === 1 ? 'another MLSNumber' : 'other MLSNumbers'} (${calledBefore(feed)}): ${examples.join(', ')}${rest}`
     },
   )
 }

@@ -1,14 +1,18 @@
 /** A feed that fills another chatbot than in its last run: what is held was held there, and says nothing of this chatbot. */
 import type { History } from '../plan/inputs.ts'
+import { runsKept } from '../store/runs.ts'
 import type { HoldsReader, Store, StoreReader } from '../store/store.ts'
 import type { Feed } from './tools.ts'
 
+/** A run that failed, as by a wrong SerialNumber, filled none. */
 async function hasMoved({ name, chatbot }: Feed, { runs }: StoreReader): Promise<boolean> {
   const last = await runs.last(name)
-  return last !== null && last.chatbot !== chatbot
+  const filled =
+    last?.result === 'failed' ? (await runs.latest(name, runsKept)).find(({ result }) => result !== 'failed') : last
+  return filled != null && filled.chatbot !== chatbot
 }
 
-/** Ends all holds of a feed that has moved, as long as no run here is recorded. */
+/** Ends all holds of a feed that has moved. */
 export async function forgetHolds(feed: Feed, store: Store, now: number): Promise<void> {
   if (await hasMoved(feed, store)) await store.holds.replace(feed.name, [], { now, isWhole: true, letGo: () => 0 })
 }

@@ -9,6 +9,7 @@ import type { Plan } from './plan.ts'
 import { lastRunOf } from './recall.ts'
 import type { Prepared } from './run.ts'
 import { areNotedEarly, noteFiles } from './files.ts'
+import { forgetHolds } from './moved.ts'
 import { pendingBeside } from './told.ts'
 import type { Feed, Writers } from './tools.ts'
 
@@ -18,6 +19,7 @@ const batchSize = 1000
 export async function note(feed: Feed, tools: Writers, { past, delivery, plan, guarded }: Prepared): Promise<void> {
   const { store, service, workspace } = tools
   const { now } = past.moment
+  await forgetHolds(feed, store, now)
   // Before the loss is recorded, which tells a store that was put back again.
   service.sign(plan.others.isBehind ? await store.runs.renew(past.stamp.store, now) : past.stamp)
   if (plan.lostAt !== null && (past.isBehind || plan.lostAt !== past.lostAt))

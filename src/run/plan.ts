@@ -234,7 +234,8 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     const isDoubtful = scales.doubts > 0 || others.isSuspect
     const untold = await untoldOf(feed, { store, workspace }, delivery, policy)
     for (const holds of untold.standing) scales.addStanding(holds.filter(isWaiting))
-    const left = await homesLeft(feed, { store, workspace })
+    // Where the chatbot is this feed's alone, they go.
+    const left = feed.plan.ownership === 'mirror' ? [] : await homesLeft(feed, { store, workspace })
     return {
       delivery,
       listed,

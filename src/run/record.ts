@@ -18,7 +18,6 @@ import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
 import { createsWait, holdsWait } from './hold-sentences.ts'
 import { keepList } from './look.ts'
 import { areNotedEarly, noteFiles } from './files.ts'
-import { forgetHolds } from './moved.ts'
 import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
@@ -77,7 +76,6 @@ export async function recorded(
     const command = mode === 'backfill' ? 'backfill' : 'sync'
     const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: runtime.clock.now() } as const
     const number = await store.runs.begin(begun)
-    await forgetHolds(feed, store, begun.startedAt)
     tools.begun?.(number)
     const finished = new AbortController()
     const stop = (): void => {

@@ -239,6 +239,20 @@ describe('a feed with another name', () => {
     expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { create: 12 }, notes: [] })
   })
 
+  test('and with other MLSNumbers: one new home is one, at however many of an address; none are told of where the feed mirrors', async () => {
+    const flats = all.map((one) => ({ ...one, street: '1 Main St', unit: '' }))
+    world.deliver(zillowFeed(flats))
+    await world.run()
+    world.deliver(zillowFeed([flats[0]]))
+    const other = { ...north, source: './north.xml', mlsPrefix: 'O-' }
+    world.configure({ oslo: other })
+    expect((await world.run('diff', 'oslo')).notes).toEqual([
+      '1 new listing is a home that north, a feed that no longer fills this chatbot, left there under another MLSNumber (if this feed was called so before: formerly: [north]): O-IA20000001',
+    ])
+    world.configure({ oslo: { ...other, ownership: 'mirror' } })
+    expect((await world.run('diff', 'oslo')).notes.join()).not.toContain('left there')
+  })
+
   test('keeps what it has of its own where both names have it', async () => {
     await load()
     world.configure(renamed({ formerly: [] }))

@@ -7,6 +7,7 @@ import { RunWorld, chatbot } from '../support/run-world.ts'
 
 const withStatus = (one: Home, status: string): Home => ({ ...one, status })
 const minute = 60_000
+const day = 86_400_000
 const all = homes(1, 12)
 const north = { volatile: { refresh: '365d' } }
 
@@ -461,6 +462,22 @@ test.each(['waited', 'was refused'])('what %s in the chatbot before keeps nothin
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 12, hold: 0 } })
   expect(world.standIn.listings('SN-2')).toHaveLength(12)
   expect((await world.executed('status')).stdout).not.toContain('held')
+})
+
+test('a wrong SerialNumber, under which runs fail, ends no refusal', async () => {
+  await load()
+  world.clock.advance(2 * day)
+  world.deliver(zillowFeed(all.slice(6)))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  await world.executed('approve', 'north', '--yes', '--refuse')
+  world.configure({ north: { ...north, chatbot: 'SN-11' } })
+  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'refuse', code: 403 } })
+  expect(await world.run()).toMatchObject({ result: 'failed' })
+  world.configure({ north })
+  for (let night = 0; night < 5; night++) {
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    world.clock.advance(day)
+  }
 })
 
 describe('what leaves the market', () => {

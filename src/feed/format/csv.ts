@@ -19,7 +19,7 @@ const options = () =>
       delimiter: z
         .string()
         .min(1)
-        .max(4)
+        .max(4, 'takes up to four characters')
         .refine(
           (mark) => !mark.includes('\\'),
           'a tab is written "\\t" in double quotes; in others it is a backslash and a t',

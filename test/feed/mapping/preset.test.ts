@@ -81,6 +81,7 @@ describe('loadPreset', () => {
     const table = good.replace('xml\nrecord: homes/home', 'csv')
     expect(problemsOf(`${table}delimiter: '\\t'\n`)).toEqual([expect.stringContaining('in double quotes')])
     expect(problemsOf(`${table}delimiter: "\\t"\n`)).toEqual([])
+    expect(problemsOf(`${table}delimiter: =====\n`)).toEqual(['delimiter: takes up to four characters'])
     expect(problemsOf(`${good}  City: place/city/text()\n`)).toEqual([
       'fields.City: text() in the path "place/city/text()" is not needed: a path that ends at an element yields its text',
     ])
