@@ -32,8 +32,8 @@ async function fill(store: Store): Promise<void> {
   await store.holds.decide('north', 'approved', 'me', now, null)
   await store.runs.begin({ feed: 'north', chatbot, command: 'sync', startedAt: now })
   await store.runs.record(runRecord({ interrupted: true, report: '{"a":1}' } as never))
-  await store.runs.begin({ feed: 'south', chatbot, command: 'sync', startedAt: now })
   await store.runs.noteStart(now)
+  await store.runs.begin({ feed: 'south', chatbot, command: 'sync', startedAt: now })
   await store.deliveries.record('north', { mapping: 'm', completeAt: now })
   await store.deliveries.notePending('north', [{ key: 'P', delivered: [], at: now }], now)
   const progress = {
