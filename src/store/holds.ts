@@ -40,8 +40,12 @@ const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, si
     VALUES (@feed, @key, @part, @content, @why, @home, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
 /** Refused, or with a clock: a delivery that is not believed leaves such a hold as it is. Its own holds only ask, and have no clock. */
 export const survivesDisbelief = "(coalesce(hold.decision = 'refused', false) OR hold.clock IS NOT NULL)"
+const isAskedOf = (hold: string): string =>
+  `(${[...askingRules].map((rule) => `${hold}.rules LIKE '%"${rule}"%'`).join(' OR ')})`
+/** No time lets it go, as a rule asks about it, too. Another delivery that asks says anew what there is to approve. */
+export const isOnlyAsked = `(coalesce(hold.decision, '') <> 'refused' AND ${isAskedOf('hold')})`
 const askedBeside = `SELECT 1 FROM hold AS beside WHERE beside.feed = hold.feed AND beside.key = hold.key
-  AND (${[...askingRules].map((rule) => `beside.rules LIKE '%"${rule}"%'`).join(' OR ')})`
+  AND ${isAskedOf('beside')}`
 /** How many listings, and of how many time lets something go: nobody refused it, and no rule asks about the listing. */
 export const survivors = `count(DISTINCT key) AS listings, count(DISTINCT CASE
   WHEN clock IS NOT NULL AND coalesce(decision, '') <> 'refused' AND NOT EXISTS (${askedBeside}) THEN key END) AS timed`
@@ -121,7 +125,7 @@ export function createHolds(connection: Connection): Holds {
       rules = iif(@isRefused AND rules <> '[]', rules, excluded.rules),
       since = iif(${isSame}, ${sinceByRule}, @now), clock = iif(${isSame}, coalesce(clock, ${firstClock}), excluded.clock),
       decision = iif(${isSame}, decision, NULL), content = @content
-      WHERE @isBelieved OR NOT (${survivesDisbelief}) OR ${isSame}`)
+      WHERE @isBelieved OR NOT (${survivesDisbelief}) OR ${isOnlyAsked} OR ${isSame}`)
   // A run that is not whole only adds holds, as it says nothing about what was held before. Why else a listing waits it does say.
   const holdAlso = database.prepare(
     `INSERT ${newHold} ON CONFLICT (feed, key, part) DO UPDATE SET current = 1,

@@ -245,8 +245,8 @@ export interface Holds extends HoldsReader {
   /**
    * Writes what a run holds. A whole run ends all holds that it does not name (of the MLSNumbers `of` alone, if given), and another
    * content makes another hold. A run that is not whole only adds holds, and ends likewise those that nobody can approve.
-   * `isNewMapping`: refusals are for any content until a whole run names them again. `isBelieved` false: holds that are refused or
-   * have a clock stay as they are. `letGo` is called last, for how many holds were carried out.
+   * `isNewMapping`: refusals are for any content until a whole run names them again. `isBelieved` false: holds that are refused, or
+   * have a clock and no rule that asks, stay as they are. `letGo` is called last, for how many holds were carried out.
    */
   replace(
     feed: string,

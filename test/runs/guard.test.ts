@@ -810,6 +810,17 @@ describe('what leaves too little as it is', () => {
     expect(report).toMatchObject({ counts: { create: 0, hold: 25 } })
   })
 
+  test.each(['prices', 'mapping'])('by new ones whose %s changed since is approved as it is now', async (what) => {
+    const [known, news] = [homes(1, 8), homes(101, 125)]
+    await loaded(known)
+    await night([...known, ...news])
+    if (what === 'mapping') world.configure({ north: { volatile, fields: { YearBuilt: { value: 1990 } } } })
+    const feed = [...known, ...(what === 'prices' ? changed(25, dearer, news) : news)]
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0 } })
+    await world.approve()
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 25, hold: 0 } })
+  })
+
   test('is asked about also after a pause, in which twice as many may be new', async () => {
     await loaded()
     const feed = [...changed(8, times(2), all.slice(0, 14)), ...homes(101, 120)]

@@ -154,6 +154,9 @@ export function compareStamps(a: string, b: string): number {
   return one < other ? -1 : Number(one > other)
 }
 
+/** When a timestamp is, in milliseconds. One that names no zone is in UTC; `Date.parse` would take that of this machine. */
+export const timeOf = (stamp: string): number => Date.parse(`${(comparable(stamp) ?? '').slice(0, 23)}Z`)
+
 /** The next timestamp with as many digits. */
 export function nextStamp(stamp: string): string {
   const [, seconds, fraction = '', zone = 'Z'] = instant.exec(stamp)!

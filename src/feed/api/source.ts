@@ -15,7 +15,7 @@ import type { Gate } from './gate.ts'
 import type { Mirror } from './mirror.ts'
 import { Gone, WholeWalk } from './proof.ts'
 import { changesSince } from './pull.ts'
-import { Api, compareStamps } from './query.ts'
+import { Api, compareStamps, timeOf } from './query.ts'
 import type { Row } from './query.ts'
 import { fieldInPart, kept, unpacked } from './record.ts'
 import type { ResoSettings } from './settings.ts'
@@ -104,6 +104,7 @@ export async function refresh(
   }
 
   const last = progress.readAt
+  const reached = progress.watermark
   const wasLoading = progress.loadedAt === null
   if (wasLoading) await load()
   await pull(wasLoading ? earlier(progress.watermark, progress.since - late) : lessOverlap(progress.watermark))
@@ -160,7 +161,9 @@ export async function refresh(
 
   /** Reads records of which only the pictures changed, which the timestamp of change does not show. */
   async function pullPictures(field: string): Promise<void> {
-    const since = new Date((last ?? progress.since) - late).toISOString()
+    // Our clock may be ahead of the source's, or have been.
+    const read = Math.min(last ?? progress.since, reached === null ? Infinity : timeOf(reached))
+    const since = new Date(read - late).toISOString()
     for await (const rows of changesSince(api, since, [], field)) await keep(rows, progress)
   }
 
@@ -182,13 +185,13 @@ export async function refresh(
    * ago, was put right or set back.
    */
   function isLately(stamp: string, at = clock.now()): boolean {
-    const ago = at - Date.parse(stamp)
+    const ago = at - timeOf(stamp)
     return ago >= 0 && ago < late
   }
 
   function lessOverlap(watermark: string | null): string | null {
     const { overlap } = api.vendor
-    return watermark === null || overlap === 0 ? watermark : earlier(watermark, Date.parse(watermark) - overlap)
+    return watermark === null || overlap === 0 ? watermark : earlier(watermark, timeOf(watermark) - overlap)
   }
 
   /** Compares all keys with the kept ones. Fetches what is missing here, and drops what is gone there. */

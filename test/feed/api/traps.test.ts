@@ -119,6 +119,43 @@ test('Trestle: pictures that change alone are read by their own timestamp', asyn
   expect((await bench.kept()).get('ACT101')!.Media).toMatchObject([{ MediaURL: 'https://images.example.com/new.jpg' }])
 })
 
+test('Trestle: pictures that change alone are read though the clock here is ahead of that of the source', async () => {
+  const bench = filled(new Bench('trestle', {}, { expand: ['Media'] }), 3, false)
+  bench.time.pass(3_600_000)
+  const behind = (): string => new Date(bench.time.now() - 3_600_000).toISOString()
+  bench.world.put('ACT102', { ListPrice: 2 }, { ago: 3_000_000 })
+  await bench.run()
+  bench.time.pass(900_000)
+  bench.world.putMedia('ACT101', [{ Order: '1', MediaURL: 'https://images.example.com/new.jpg' }])
+  bench.world.records.set('ACT101', { ...bench.world.records.get('ACT101')!, PhotosChangeTimestamp: behind() })
+  await bench.run()
+  expect((await bench.kept()).get('ACT101')!.Media).toMatchObject([{ MediaURL: 'https://images.example.com/new.jpg' }])
+})
+
+test('a timestamp without a zone is in UTC, also on a machine that is in another zone', async () => {
+  const zone = process.env.TZ
+  process.env.TZ = 'America/New_York'
+  try {
+    const bench = filled(new Bench('generic'), 30, false)
+    const bare = (key: string, more: object, ago: number): void => {
+      const stamp = new Date(bench.time.now() - ago).toISOString().slice(0, -1)
+      bench.world.records.set(key, { ...bench.world.records.get(key)!, ...more, ModificationTimestamp: stamp })
+    }
+    bench.time.pass(30_000)
+    bare('ACT102', {}, 0)
+    // Both walk all keys, which would find it.
+    for (const _run of [1, 2]) await bench.run()
+    bench.time.pass(10_000)
+    // It shows late.
+    bare('ACT101', { ListPrice: 11 }, 20_000)
+    await bench.run()
+    expect((await bench.kept()).get('ACT101')!.ListPrice).toBe(11)
+  } finally {
+    if (zone === undefined) delete process.env.TZ
+    else process.env.TZ = zone
+  }
+})
+
 test('a record is not gone because the page with it was empty and had a link', async () => {
   const isSingle = (url: string): boolean => decodeURIComponent(url).includes("ListingKey eq 'ACT102'")
   let counts = 0
