@@ -123,9 +123,7 @@ export async function refresh(
     (progress.changed ?? 0) * manyOf > (progress.walkedKeys ?? Infinity)
   const walk = isDue ? await compared() : null
   const why = walk !== null && !WholeWalk.isOne(walk) ? walk.why : null
-  if (isDue && progress.loadedAt === null)
-    notes.push('Many records were missing here: the source is loaded anew from the next run on')
-  const whole = walk !== null && WholeWalk.isOne(walk) && progress.loadedAt !== null ? walk : null
+  const whole = walk !== null && WholeWalk.isOne(walk) ? walk : null
   if (whole !== null && progress.acceptedAt === null)
     notes.push('This was the first walk of all keys: listings that the source lacks are deleted from the next run on')
   if (partly !== '')
