@@ -20,7 +20,7 @@ const time: Defence[] = [
     file: 'src/feed/mapping/converters/text.ts',
     from: 'if (longHost.test(found)) return null',
     to: '',
-    tests: ['test/growth/converters.test.ts', 'test/feed/mapping/dirt-values.test.ts'],
+    tests: ['test/growth/converters.test.ts', 'test/feed/mapping/dirt-values.slow.test.ts'],
   },
   {
     name: 'a name beside the counter is tried once, not at each of its characters',
@@ -504,7 +504,7 @@ const moves: Defence[] = [
     file: 'src/feed/api/gate.ts',
     from: 'if (url.origin !== this.root.origin)',
     to: 'if (url.origin === null)',
-    tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.test.ts'],
+    tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.slow.test.ts'],
   },
   {
     name: 'a redirect of a live source is not followed, whoever answers behind it',
@@ -577,14 +577,14 @@ const moves: Defence[] = [
     file: 'src/feed/mapping/converters/text.ts',
     from: "if (url === null || url.username !== '' || url.password !== '' || isLinkLocal(url.hostname)) return null",
     to: 'if (url === null) return null',
-    tests: ['test/feed/mapping/dirt-values.test.ts'],
+    tests: ['test/feed/mapping/dirt-values.slow.test.ts'],
   },
   {
     name: 'addresses that are published carry no bidirectional controls',
     file: 'src/feed/mapping/converters/text.ts',
     from: String.raw`const unseen = /[\p{Cc}\p{Bidi_Control}]+/gu`,
     to: String.raw`const unseen = /[\p{Cc}]+/gu`,
-    tests: ['test/feed/mapping/dirt-values.test.ts'],
+    tests: ['test/feed/mapping/dirt-values.slow.test.ts'],
   },
   {
     name: 'TLS that checks nothing',
@@ -1010,7 +1010,7 @@ const live: Defence[] = [
     file: 'src/feed/api/source.ts',
     from: ' || (later < 0 && !isLately(own, startedAt))',
     to: '',
-    tests: ['test/runs/live-source.test.ts'],
+    tests: ['test/runs/live-source.slow.test.ts'],
   },
   {
     name: 'live: a walk that does not show the latest changes yet has nothing read again',
@@ -1024,7 +1024,7 @@ const live: Defence[] = [
     file: 'src/feed/api/source.ts',
     from: ' || !isLately(before)',
     to: '',
-    tests: ['test/runs/live-source.test.ts'],
+    tests: ['test/runs/live-source.slow.test.ts'],
   },
   {
     name: 'live: a record that is not read for want of a timestamp is not taken for gone',
@@ -1076,7 +1076,7 @@ const live: Defence[] = [
     from: 'throw new Lost(systemReason(error)',
     to: `if (method === 'GET') return { status: 200, headers: {}, body: '{"value":[]}', size: 0 }
       throw new Lost(systemReason(error)`,
-    tests: ['test/runs/live-source.test.ts'],
+    tests: ['test/runs/live-source.slow.test.ts'],
   },
   {
     name: 'live: records are counted without other resources',
@@ -1153,14 +1153,14 @@ const live: Defence[] = [
     file: 'src/feed/api/source.ts',
     from: 'if (found === null || found.scope !== scope) {',
     to: 'if (found === null) {',
-    tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.test.ts'],
+    tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.slow.test.ts'],
   },
   {
     name: 'live: the first walk of a scope deletes nothing',
     file: 'src/feed/api/source.ts',
     from: 'const isCounted = whole !== null && progress.acceptedAt !== null',
     to: 'const isCounted = whole !== null',
-    tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.test.ts'],
+    tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.slow.test.ts'],
   },
   {
     name: 'live: a vendor that forgets removals is walked after a long silence',
@@ -1181,7 +1181,7 @@ const live: Defence[] = [
     file: 'src/run/record.ts',
     from: 'isDue ? { ...progress, walkedAt: null } : progress',
     to: 'progress',
-    tests: ['test/runs/live-source.test.ts'],
+    tests: ['test/runs/live-source.slow.test.ts'],
   },
   {
     name: 'live: what changed during the first load is read again',
@@ -1237,7 +1237,7 @@ const live: Defence[] = [
     file: 'src/feed/api/record.ts',
     from: 'if (vendor.noPictures !== null) delete fields.Media',
     to: '',
-    tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.test.ts'],
+    tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.slow.test.ts'],
   },
   {
     name: 'live: pictures are in the order of their numbers',
@@ -1251,7 +1251,7 @@ const live: Defence[] = [
     file: 'src/feed/api/record.ts',
     from: 'id.slice(markOf(id, key).length)',
     to: 'id',
-    tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.test.ts'],
+    tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.slow.test.ts'],
   },
   {
     name: 'live: a use that shows nothing is no licence',

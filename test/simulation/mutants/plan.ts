@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts'
 export const planMutants: readonly Mutant[] = [
   {
     name: 'an edit that is kept is the form in which a listing is shown',
-    test: 'test/runs/policies.test.ts › another one than keep since: what was left as it is is seen again',
+    test: 'test/runs/policies.slow.test.ts › another one than keep since: what was left as it is is seen again',
     file: 'src/plan/present.ts',
     from: "if (isKept) notes.push({ op: 'kept', key })\n  else if (",
     to: 'if (',
@@ -25,7 +25,7 @@ export const planMutants: readonly Mutant[] = [
   },
   {
     name: 'validators are taken along to other headers',
-    test: 'test/runs/unchanged.test.ts › what another account is given is asked for without the validators of the one before',
+    test: 'test/runs/unchanged.slow.test.ts › what another account is given is asked for without the validators of the one before',
     file: 'src/app/wire.ts',
     from: '[String(identity), ...Object.entries(transport.headers).flat()]',
     to: '[String(identity)]',
