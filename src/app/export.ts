@@ -13,7 +13,7 @@ import { asWritten } from '../core/figures.ts'
 import { fieldNames, fieldRules, listingAt } from '../core/listing.ts'
 import type { FieldName, FieldValue, Listing, MovingListing, Shown } from '../core/listing.ts'
 import { resoHeader, resoRow } from '../core/reso-row.ts'
-import { jsonDocument, printable } from '../core/text.ts'
+import { andMore, jsonDocument, printable } from '../core/text.ts'
 import { dayIn } from '../core/zone.ts'
 import type { App } from './app.ts'
 
@@ -239,7 +239,7 @@ export function namesOf({ count, first }: Named): string {
   const names = first.map(({ mlsNumber, fields }) =>
     fields.length === 0 ? printable(mlsNumber) : `${printable(mlsNumber)} (${fields.join(', ')})`,
   )
-  return count > first.length ? `${names.join(', ')} and ${count - first.length} more` : names.join(', ')
+  return andMore(names, count)
 }
 
 const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)

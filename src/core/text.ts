@@ -96,6 +96,10 @@ export function many(count: number, noun: string, nouns = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : nouns}`
 }
 
+/** The first names of `count`, and how many more there are. */
+export const andMore = (names: readonly string[], count: number): string =>
+  names.join(', ') + (count > names.length ? ` and ${count - names.length} more` : '')
+
 /** A span of milliseconds: "72 hours"; below two hours minutes, below two minutes seconds. */
 export function spanInWords(span: number): string {
   if (span < 120_000) return many(Math.round(span / 1000), 'second')

@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 import { parse } from 'yaml'
 import { fieldRules } from '../core/listing.ts'
 import type { FieldValue } from '../core/listing.ts'
-import { many, printable, shorten } from '../core/text.ts'
+import { andMore, many, printable, shorten } from '../core/text.ts'
 import { formats } from '../feed/format/formats.ts'
 import { flow } from './facts.ts'
 import type { Findings, FieldFacts, Sample } from './findings.ts'
@@ -122,10 +122,10 @@ function* missingLines({ missing }: Findings, paint: Paint): Generator<string> {
 }
 
 const named = (paths: readonly string[]): string =>
-  paths
-    .slice(0, 3)
-    .map((path) => shorten(printable(path), 40))
-    .join(', ') + (paths.length > 3 ? ` and ${paths.length - 3} more` : '')
+  andMore(
+    paths.slice(0, 3).map((path) => shorten(printable(path), 40)),
+    paths.length,
+  )
 
 /** Each section that several entries are for, as one entry: a key may stand in a configuration once. */
 function together(writes: readonly string[]): string[] {

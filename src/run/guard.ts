@@ -4,7 +4,7 @@ import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import type { FieldName } from '../core/listing.ts'
-import { many } from '../core/text.ts'
+import { andMore, many } from '../core/text.ts'
 import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
 import { judge, waitOf } from '../plan/guard/guard.ts'
@@ -417,8 +417,7 @@ function restingSentence(listings: number, feed: string): string {
 const examplesShown = 3
 
 function elsewhereSentence(why: string, listings: number, examples: readonly string[]): string {
-  const rest = listings > examples.length ? ` and ${listings - examples.length} more` : ''
-  return `${listings === 1 ? '1 listing is' : `${listings} listings are`} ${why}: ${examples.join(', ')}${rest}`
+  return `${listings === 1 ? '1 listing is' : `${listings} listings are`} ${why}: ${andMore(examples, listings)}`
 }
 
 function estimated(

@@ -1,5 +1,5 @@
 /** Homes that are new in a feed while one that no longer fills the chatbot left them there under other MLSNumbers. */
-import { calledBefore, many } from '../core/text.ts'
+import { andMore, calledBefore, many } from '../core/text.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** New listings at most that are looked at. A feed that got another name, and other numbers, shows by fewer. */
@@ -41,8 +41,7 @@ export async function homesLeft(
     ),
     ([feed, there]) => {
       const examples = there.slice(0, examplesShown).map(({ mlsNumber }) => mlsNumber)
-      const rest = there.length > examplesShown ? ` and ${there.length - examplesShown} more` : ''
-      return `${atLeast}${many(there.length, 'new listing')} ${there.length === 1 ? 'is a home' : 'are homes'} that ${feed}, a feed that no longer fills this chatbot, left there under ${there.length === 1 ? 'another MLSNumber' : 'other MLSNumbers'} (${calledBefore(feed)}): ${examples.join(', ')}${rest}`
+      return `${atLeast}${many(there.length, 'new listing')} ${there.length === 1 ? 'is a home' : 'are homes'} that ${feed}, a feed that no longer fills this chatbot, left there under ${there.length === 1 ? 'another MLSNumber' : 'other MLSNumbers'} (${calledBefore(feed)}): ${andMore(examples, there.length)}`
     },
   )
 }

@@ -2,11 +2,10 @@
  * Sends one request and returns the answer, whole or streamed, without interpreting it. Uses undici; the simulation replaces
  * it.
  */
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { codeOf, messageOf, ServiceError } from '../core/errors.ts'
+import { gunzipped, isGzip } from '../core/gzip.ts'
 import type { Clock } from '../core/machine.ts'
 import type { ServiceSettings } from './settings.ts'
 
@@ -111,8 +110,6 @@ const tooLong = new Map([
 const reasonOf = (error: Error): string => tooLong.get(codeOf(error)) ?? (messageOf(error) || codeOf(error))
 const lostBy = (error: Error): string => `The answer was lost: ${reasonOf(error)}`
 
-const unzipped = promisify(gunzip)
-
 /** Milliseconds. The library gives a connection up after the same time, unless the process was frozen meanwhile. */
 const longestConnect = 10_000
 
@@ -206,8 +203,7 @@ class WholeExchange extends Exchange<SendResponse> {
     if (error !== null) return
     const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
     // Nothing asks for it, but some proxies pack every answer.
-    const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b
-    this.resolve(isPacked ? this.#unpacked(bytes) : this.#answer(bytes))
+    this.resolve(isGzip(bytes) ? this.#unpacked(bytes) : this.#answer(bytes))
   }
 
   #answer(body: Buffer): SendResponse {
@@ -216,7 +212,7 @@ class WholeExchange extends Exchange<SendResponse> {
 
   async #unpacked(bytes: Buffer): Promise<SendResponse> {
     try {
-      return this.#answer(await unzipped(bytes, { maxOutputLength: this.#maxBytes }))
+      return this.#answer(await gunzipped(bytes, this.#maxBytes))
     } catch (error) {
       const cause = error as Error
       throw new ServiceError('transient', lostBy(cause), { effect: 'unknown', cause })

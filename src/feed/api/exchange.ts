@@ -1,8 +1,7 @@
 /** One request and its whole answer, without knowing what the answer says. */
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { Agent, request } from 'undici'
 import { FeedError, codeOf, systemReason } from '../../core/errors.ts'
+import { gunzipped, isGzip } from '../../core/gzip.ts'
 import { nameOf } from '../transport/address.ts'
 import { reachOf } from '../transport/reach.ts'
 
@@ -33,7 +32,6 @@ export class Lost extends Error {
 const connectTimeout = 10_000
 const headersTimeout = 60_000
 const bodyTimeout = 60_000
-const unzipped = promisify(gunzip)
 
 /** Exchanges with hosts that a person named, each on connections of its own. `maxBytes`: most of one answer, unpacked. */
 export function createExchange(maxBytes: number): { exchange: Exchange; close: () => Promise<unknown> } {
@@ -57,8 +55,7 @@ export function createExchange(maxBytes: number): { exchange: Exchange; close: (
         parts.push(part as Buffer)
       }
       const sent = Buffer.concat(parts)
-      const isPacked = sent[0] === 0x1f && sent[1] === 0x8b
-      const plain = isPacked ? await unzipped(sent, { maxOutputLength: maxBytes }) : sent
+      const plain = isGzip(sent) ? await gunzipped(sent, maxBytes) : sent
       const named = Object.entries(answer.headers).map(([name, value]) => [
         name.toLowerCase(),
         Array.isArray(value) ? value.join(', ') : value,

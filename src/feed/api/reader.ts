@@ -1,5 +1,5 @@
 /** Reads the records of a live source for a mapping: nested, with every leaf as text, like those of an XML document. */
-import { RecordError, brokenRecord, refuseBroken } from '../format/format.ts'
+import { RecordError, brokenRecord, refuseBroken, tooLong } from '../format/format.ts'
 import type { RawRecord, Reader, RecordFields, RecordNode } from '../format/format.ts'
 
 /** Reads JSON, one record a line, as `refresh` delivers it. */
@@ -17,7 +17,7 @@ export const apiReader: Reader = {
         for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10, start)) {
           const raw = rest.subarray(start, end)
           const at = `record ${++count}`
-          batch.push(raw.length > maxRecordBytes ? brokenRecord(at, tooLong(maxRecordBytes)) : { at, raw })
+          batch.push(raw.length > maxRecordBytes ? brokenRecord(at, tooLong('it', maxRecordBytes)) : { at, raw })
           start = end + 1
         }
         rest = rest.subarray(start)
@@ -44,8 +44,6 @@ export const apiReader: Reader = {
     }
   },
 }
-
-const tooLong = (most: number): string => `it is longer than ${most} bytes (maxRecordBytes)`
 
 /** The fields of a record, without `null`, empty lists and empty objects, which say nothing. */
 function fieldsOf(value: object): RecordFields {

@@ -4,7 +4,7 @@ import { many } from '../../core/text.ts'
 import { headerColumns, headerOptions } from './columns.ts'
 import { decoded, withoutControls } from './encoding.ts'
 import { refuseOthers } from './foreign.ts'
-import { RecordError, brokenRecord, refuseBroken } from './format.ts'
+import { RecordError, brokenRecord, refuseBroken, tooLong } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading } from './format.ts'
 
 const options = () =>
@@ -66,7 +66,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & BlmOptions): 
       ended = end !== null
       if (end !== null) seeAfterEnd(rest.subarray(end[0].length))
       if (!ended && rest.length > options.maxRecordBytes) {
-        const why = `record ${count + 1} is longer than ${options.maxRecordBytes} bytes (maxRecordBytes); the rest was not read`
+        const why = `${tooLong(`record ${count + 1}`, options.maxRecordBytes)}; the rest was not read`
         reasons.push(why)
         lost = true
         yield [brokenRecord(`record ${count + 1}`, why)]
@@ -103,13 +103,9 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & BlmOptions): 
       if (raw.toString('latin1', 0, 64).trimStart().toUpperCase().startsWith('#END#')) break
       if (!isBlank(raw)) {
         count++
-        const tooLong = raw.length > options.maxRecordBytes
+        const isLong = raw.length > options.maxRecordBytes
         const at = `record ${count}`
-        found.push(
-          tooLong
-            ? brokenRecord(at, `it is longer than ${options.maxRecordBytes} bytes (maxRecordBytes)`)
-            : { at, raw },
-        )
+        found.push(isLong ? brokenRecord(at, tooLong('it', options.maxRecordBytes)) : { at, raw })
       }
       start = next + mark.length
       next = window.indexOf(mark, start)

@@ -1,7 +1,7 @@
 /** Names the cells of a row, by a header or by position, for every format whose records are rows. */
 import { z } from 'zod'
 import { FeedError } from '../../core/errors.ts'
-import { many } from '../../core/text.ts'
+import { andMore, many } from '../../core/text.ts'
 import { RecordError, tooManyValues } from './format.ts'
 import type { ReadOptions, RecordFields } from './format.ts'
 
@@ -44,7 +44,7 @@ export function headerColumns(header: string[], options: ColumnOptions) {
   const read = names.flatMap((name, column) => (name !== null && isRead(name) ? [{ name, column }] : []))
   const keys = new Set(named.map(matchingKey))
   if (required.length > 0 && !required.some((name) => keys.has(matchingKey(name)))) {
-    const found = named.slice(0, 12).map(shown).join(', ') + (named.length > 12 ? ` and ${named.length - 12} more` : '')
+    const found = andMore(named.slice(0, 12).map(shown), named.length)
     throw new FeedError(
       `the header row has none of the columns ${required.map(shown).join(', ')}; it has ${found || 'no named column'}`,
     )

@@ -7,7 +7,7 @@ import { CsvSplitter } from './csv-splitter.ts'
 import type { LastRow, Row } from './csv-splitter.ts'
 import { decoded, withoutControls } from './encoding.ts'
 import { looksLikeJson, refuseOthers } from './foreign.ts'
-import { RecordError, brokenRecord, refuseBroken } from './format.ts'
+import { RecordError, brokenRecord, refuseBroken, tooLong } from './format.ts'
 import type { Detected, Dialect, Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
 
 /** Bytes used to detect the dialect: the first few rows alone mislead. */
@@ -155,8 +155,8 @@ function csvRecords(cells: (raw: Buffer) => string[], options: ReadOptions & Csv
       else records.push(broken(last.number, `the document ends in row ${last.number}: ${why}`))
     }
     if (lostAt !== null) {
-      const size = `longer than ${options.maxRecordBytes} bytes (maxRecordBytes), probably because a quote is never closed`
-      records.push(broken(lostAt, `row ${lostAt} is ${size}; the rest of the document was not read`))
+      const why = `${tooLong(`row ${lostAt}`, options.maxRecordBytes)}, probably because a quote is never closed`
+      records.push(broken(lostAt, `${why}; the rest of the document was not read`))
     }
     if (!header && reasons.length === 0) reasons.push('the document is empty')
     return records
@@ -187,9 +187,7 @@ function csvRecords(cells: (raw: Buffer) => string[], options: ReadOptions & Csv
   function recordOf({ number, raw }: Row): RawRecord {
     const at = `row ${number}`
     const longest = options.maxRecordBytes
-    return raw.length <= longest
-      ? { at, raw }
-      : brokenRecord(at, `the row is longer than ${longest} bytes (maxRecordBytes)`)
+    return raw.length <= longest ? { at, raw } : brokenRecord(at, tooLong('the row', longest))
   }
 
   function broken(number: number, reason: string): RawRecord {

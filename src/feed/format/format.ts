@@ -149,6 +149,10 @@ export class RecordError extends Error {
 export const tooManyValues = (maxFields: number): RecordError =>
   new RecordError(`the record has more than ${maxFields} values (maxFields)`)
 
+/** `what` is too long: "the row", "record 3". */
+export const tooLong = (what: string, maxRecordBytes: number): string =>
+  `${what} is longer than ${maxRecordBytes} bytes (maxRecordBytes)`
+
 export function brokenRecord(at: string, problem: string): RawRecord {
   return { at, raw: Buffer.alloc(0), problem }
 }

@@ -1,7 +1,7 @@
 import { FeedError } from '../../core/errors.ts'
 import { anyOf } from '../../core/schema-words.ts'
 import { printable, shorten } from '../../core/text.ts'
-import { brokenRecord } from './format.ts'
+import { brokenRecord, tooLong } from './format.ts'
 import type { RawRecord } from './format.ts'
 
 /** Deepest nesting outside records; an answer of a server has two or three levels. */
@@ -147,7 +147,7 @@ export class JsonSplitter {
       return false
     }
     const isLong = this.oversized || end - this.recordStart > this.options.maxRecordBytes
-    const problem = `the record is longer than ${this.options.maxRecordBytes} bytes (maxRecordBytes)`
+    const problem = tooLong('the record', this.options.maxRecordBytes)
     const raw = isLong ? null : this.buffer.subarray(this.recordStart, end)
     records.push(raw === null ? brokenRecord(this.place, problem) : { at: this.place, raw })
     this.recordStart = -1

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { FeedError } from '../../core/errors.ts'
 import { decoded } from './encoding.ts'
 import { refuseOthers } from './foreign.ts'
-import { brokenRecord, refuseBroken } from './format.ts'
+import { brokenRecord, refuseBroken, tooLong } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading } from './format.ts'
 import { parseJsonRecord } from './json-record.ts'
 
@@ -37,9 +37,9 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & LineOptions):
   function recordOf(raw: Buffer): RawRecord[] {
     line++
     const at = `line ${line}`
-    const tooLong = isLong || raw.length > maxRecordBytes
+    const isBroken = isLong || raw.length > maxRecordBytes
     isLong = false
-    if (tooLong) return [brokenRecord(at, `the line is longer than ${maxRecordBytes} bytes (maxRecordBytes)`)]
+    if (isBroken) return [brokenRecord(at, tooLong('the line', maxRecordBytes))]
     if (isBlank(raw)) return []
     if (isEmpty) refuseJson(raw.toString())
     isEmpty = false

@@ -1,6 +1,6 @@
 import { FeedError } from '../../core/errors.ts'
 import { many } from '../../core/text.ts'
-import { brokenRecord } from './format.ts'
+import { brokenRecord, tooLong } from './format.ts'
 import type { RawRecord } from './format.ts'
 import { lessThan, nameAt, slash, tagEnd } from './markup.ts'
 
@@ -114,7 +114,7 @@ export class RetsSplitter {
     const at = this.place()
     this.rows++
     if (raw.length <= this.maxRecordBytes) return { at, raw }
-    return brokenRecord(at, `the row is longer than ${this.maxRecordBytes} bytes (maxRecordBytes)`)
+    return brokenRecord(at, tooLong('the row', this.maxRecordBytes))
   }
 
   /** Reads the elements about the whole answer. */

@@ -1,5 +1,5 @@
 import { many } from '../../core/text.ts'
-import { brokenRecord } from './format.ts'
+import { brokenRecord, tooLong } from './format.ts'
 import type { RawRecord } from './format.ts'
 import { bang, greaterThan, lessThan, nameAt, question, slash, startsName, tagEnd } from './markup.ts'
 import { XmlOutline } from './xml-outline.ts'
@@ -174,7 +174,7 @@ export class XmlSplitter {
   }
 
   private oversized(): RawRecord {
-    return brokenRecord(this.recordPlace, `the record is longer than ${this.maxRecordBytes} bytes (maxRecordBytes)`)
+    return brokenRecord(this.recordPlace, tooLong('the record', this.maxRecordBytes))
   }
 
   /** Reads one piece of markup between records; false: more bytes are needed. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { FeedError, messageOf } from '../../core/errors.ts'
+import { isGzip } from '../../core/gzip.ts'
 import { assertRoom } from '../../core/room.ts'
 import { inflated, outputBlock } from './inflate.ts'
 import type { Decoder, DecompressionLimits } from './inflate.ts'
@@ -80,10 +81,6 @@ export function decompressed(opened: Opened, options: DecompressionOptions) {
       return { proven: proven && reasons.length === 0, reasons, ...ownEnd }
     },
   }
-}
-
-function isGzip(head: Buffer): boolean {
-  return head[0] === 0x1f && head[1] === 0x8b
 }
 
 type Beginning = Awaited<ReturnType<typeof beginning>>

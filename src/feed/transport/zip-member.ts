@@ -1,7 +1,7 @@
 /** Which member of a ZIP archive is the feed, by the members' names alone; no file is ever created under them. */
 import { posix } from 'node:path'
 import { FeedError } from '../../core/errors.ts'
-import { printable, shorten } from '../../core/text.ts'
+import { andMore, printable, shorten } from '../../core/text.ts'
 
 export interface Member {
   /** Full path within the archive. */
@@ -83,8 +83,7 @@ function tooMany(archive: string, fitting: readonly { name: string }[], pattern:
 
 function listed(files: readonly { name: string }[]): string {
   const named = files.slice(0, mostNamed).map(({ name }) => shortName(name))
-  const rest = files.length - named.length
-  return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+  return andMore(named, files.length)
 }
 
 function tallied(files: readonly { name: string }[]): string {
