@@ -138,7 +138,7 @@ async function read(
   const joins = await readJoins(feed.joins ?? [], tools.workspace, budget, feed.transport.maxRecordBytes)
   const intake = await intakeOf(feed, tools, past, budget, files.length > 1)
   const { summary, ending } = intake
-  let [bytes, isFull] = [0, false]
+  let [bytes, isFull, isOnlyAgain] = [0, false, true]
   let written: Written | null = null
   const missing = reasonsByFile()
   const whole = new Set<OlderFile | null>()
@@ -169,8 +169,9 @@ async function read(
       if (document.written?.trim() && when?.by !== 'document') misdated = document.written
       if (written === null || isAfter(when, written)) written = when
       // What is read again beside others lies in its place among them.
-      const isAgain = readTo !== null && files.length > 1 && (file ?? newest.besides!).changedAt <= readTo
-      if (!isAgain) older ??= olderThan(last.written, when, feed.source, moment)
+      const isAgain = readTo !== null && (file ?? newest.besides!).changedAt <= readTo
+      if (!isAgain || files.length === 1) older ??= olderThan(last.written, when, feed.source, moment)
+      isOnlyAgain &&= isAgain
     } catch (error) {
       if (name === null || !(error instanceof FeedError)) throw error
       missing.add(name, error.message)
@@ -184,9 +185,9 @@ async function read(
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const own = intake.position()
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
-  // An older delta is judged by what it says itself.
+  // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
-    mode === 'delta' && older === null
+    mode === 'delta' && (older === null || isOnlyAgain)
       ? await addPending(feed, tools, past, summary, own, reasons.length === 0)
       : noPending
   const notes = [...(live?.notes ?? []), ...joins.notes, ...intake.notes()]

@@ -373,6 +373,25 @@ describe('REAXML, a file for each listing', () => {
     expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 650000 })
   })
 
+  test('while such a file is the newest, what else is still to be done goes on', async () => {
+    put('drop-1.xml', whole('1', 1))
+    await world.run()
+    put('drop-2.xml', stub('1', 'current', '<price>610000</price>', 7))
+    world.standIn.addFault({ operations: ['Update'], times: 20, fault: { kind: 'status', status: 503 } })
+    expect(await world.run()).not.toMatchObject({ result: 'ok' })
+    world.standIn.clearFaults()
+    put('drop-3.xml', whole('2', 8))
+    put('drop-4.xml', whole('3', 3))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 0, update: 0, hold: 2 } })
+    // Nothing comes any more, so the last one is read again.
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 0, update: 1 } })
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 610000 })
+    await world.approve()
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2 } })
+    expect(world.numbers()).toEqual(['AG1-1', 'AG1-2', 'AG1-3'])
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [] })
+  })
+
   test('of files that came in another order than they were written, the one that was written last counts', async () => {
     put('drop-1.xml', whole('1', 1))
     await world.run()
