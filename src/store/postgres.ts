@@ -121,6 +121,22 @@ export function openPostgresReader(address: string, options: Pick<PostgresOption
   return { ...rolesOn(door, leases), isBehind: () => leases.isCopy(), close: () => door.close() }
 }
 
+/** Rejects with a `StoreError` if the database of a store that can be read takes no writes now. */
+export async function assertTakesWrites(address: string): Promise<void> {
+  const door = openDoor(address, {
+    most: 1,
+    readOnly: false,
+    chatbotOf: () => undefined,
+    assertMayWrite: () => Promise.resolve(),
+    prepare: () => Promise.resolve(),
+  })
+  try {
+    await door.run('UPDATE meta SET token = token WHERE false')
+  } finally {
+    await door.close()
+  }
+}
+
 function rolesOn(door: Door, leases: ReturnType<typeof createLeases>): Omit<Store, 'isBehind' | 'lease' | 'close'> {
   return {
     snapshot: createSnapshot(door),
