@@ -40,7 +40,7 @@ export const runSkipped =
   'run skipped: the last run of this feed has not finished; set a longer `schedule` if this repeats'
 
 const notConfigured =
-  'run left out: this configuration has no such feed; if another daemon on this store has it, give all of them the same configuration'
+  'run left out: this configuration has no such feed, or no schedule for it; if another daemon on this store has one, give all of them the same configuration'
 
 /** Milliseconds between two looks for missing runs of feeds, as when a daemon that does not know the feed took one. */
 const planEvery = 60_000
