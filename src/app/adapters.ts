@@ -29,6 +29,8 @@ export interface StoreKind {
   open(address: string, place: Place): Store
   /** For reading only. */
   openReader(address: string, place: Pick<Place, 'formerly'>): StoreReader
+  /** Rejects if one that can be read takes no writes now; left out: its files tell. */
+  assertTakesWrites?(address: string): Promise<void>
   /** The queue of runs that any free process on the store takes; left out: each process keeps its own. */
   openQueue?(address: string, log: Log): Promise<Queue>
   /** The pace of calls to a service that all processes share; left out: each process keeps its own. */
@@ -43,6 +45,7 @@ const postgres: StoreKind = {
   load: async () => (loaded = await import('../store/postgres.ts')),
   open: (address, place) => loaded!.openPostgres(address, place),
   openReader: (address, place) => loaded!.openPostgresReader(address, place),
+  assertTakesWrites: (address) => loaded!.assertTakesWrites(address),
   openQueue: async (address, log) => (await import('../store/postgres/queue.ts')).openQueue(address, log),
   openPace: async (address, baseUrl) => (await import('../store/postgres/pace.ts')).openPace(address, baseUrl),
   backUp: async (address, to) => (await import('../store/migrate.ts')).backUpPostgres(address, to),

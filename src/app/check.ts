@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { confusedInWords, confusedRemedy, confusedWith } from '../config/config.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
-import { FeedError, ServiceError, UserError } from '../core/errors.ts'
+import { FeedError, ServiceError, StoreError, UserError } from '../core/errors.ts'
 import { systemClock } from '../core/machine.ts'
 import { roomIn } from '../core/room.ts'
 import { many, printable } from '../core/text.ts'
@@ -66,12 +66,14 @@ export function checkSecrets({ literalSecrets }: Config): Checked {
 export async function checkStore({ store, place }: Config): Promise<Checked> {
   try {
     if (store.includes('://')) {
-      const reader = storeKind(store).openReader(store, place)
+      const kind = storeKind(store)
+      const reader = kind.openReader(store, place)
       try {
         await reader.runs.feeds()
       } finally {
         await reader.close()
       }
+      await kind.assertTakesWrites?.(store)
       return fine('store', `${store.replace(/:.*/s, '')}: it can be used`)
     }
     const remark = place.allowNetwork ? null : assertLocal(store)
@@ -303,6 +305,13 @@ export async function checkService(app: App, feed: FeedConfig, signal: AbortSign
     const list = feed.observe ? `; its list is read whole ${listsInWords(feed)}` : ''
     return fine('service', `${origin} answers; chatbot ${printable(chatbot)} has ${listings}${list}`, name)
   } catch (error) {
+    if (error instanceof StoreError)
+      return wrong(
+        'service',
+        `${origin} was not asked, as its calls are paced by the store: ${printable(error.message)}`,
+        'put the store right first',
+        name,
+      )
     if (!(error instanceof ServiceError || error instanceof UserError)) throw error
     const isRefused = error instanceof ServiceError && error.kind === 'credentials'
     const remedy = isRefused

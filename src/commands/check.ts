@@ -62,6 +62,8 @@ export async function checkCommand(
       checks.push(await checkSource(context, feed))
       checks.push(await checkService(opened, feed, context.signal))
       checks.push(nextRun(feed, runtime.clock.now()))
+      // What it cut short says nothing about the source or the service.
+      context.signal.throwIfAborted()
     }
     told(checks)
     return checks.every(({ ok }) => ok) ? exitStatus.right : exitStatus.failed

@@ -41,16 +41,16 @@ export async function statusCommand(
         left,
         /** Of the daemon, whatever the feed: null unless it is started again and again. */
         restarts: again,
+        /** That no daemon is alive, as a clause, whatever the feed; null: one is. */
+        noDaemon: dead,
       })),
     )
     if (options.format === 'json') app.doors.out.document(statuses.length === 1 ? statuses[0] : statuses, jsonDocument)
     else
       app.doors.out.write(
-        [
-          ...(again === null ? [] : [restartsInWords(again)]),
-          ...statuses.map((one) => written(one, dead)),
-          ...left.map(leftInWords),
-        ].join('\n'),
+        [...(again === null ? [] : [restartsInWords(again)]), ...statuses.map(written), ...left.map(leftInWords)].join(
+          '\n',
+        ),
       )
     return exitStatus.right
   })
@@ -76,23 +76,21 @@ function restartsInWords({ times, at }: { times: number; at: string }): string {
 
 const heldShown = 50
 
-function written(
-  {
-    feed,
-    chatbot,
-    listings,
-    lastRun,
-    age,
-    stale,
-    held,
-    heldByRule,
-    underWay,
-    nextRun,
-    list,
-    approvals,
-  }: Awaited<ReturnType<typeof statusOf>>,
-  dead: string | null,
-): string {
+function written({
+  feed,
+  chatbot,
+  listings,
+  lastRun,
+  age,
+  stale,
+  held,
+  heldByRule,
+  underWay,
+  nextRun,
+  list,
+  approvals,
+  noDaemon: dead,
+}: Awaited<ReturnType<typeof statusOf>> & { noDaemon: string | null }): string {
   const lines = [styleText('bold', `${feed} → chatbot ${printable(chatbot)}: ${many(listings, 'listing')}`)]
   if (underWay !== null) lines.push(`  ${underWay.inWords}`)
   if (lastRun === null) {

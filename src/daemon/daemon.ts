@@ -58,7 +58,7 @@ async function keepTime(
 ): Promise<void> {
   const { clock, log } = app.runtime
   let watched = app.config.feeds.flatMap((feed) => (feed.schedule === null ? [] : [new Watched(app, feed)]))
-  await waitForStore(app, signal, beat)
+  await waitForStore(app, watched, signal, beat)
   if (signal.aborted) return
   for (const feed of watched) await feed.lookBack()
   log.info({ feeds: watched.map(({ name }) => name) }, 'daemon started')
@@ -162,8 +162,14 @@ const longestBack = 60_000
 const storeLook = 10_000
 
 /** Waits for a store on another machine, which may come up after the daemon. Throws any other problem of the store. */
-async function waitForStore(app: App, signal: AbortSignal, beat: () => void): Promise<void> {
+async function waitForStore(
+  app: App,
+  watched: readonly Watched[],
+  signal: AbortSignal,
+  beat: () => void,
+): Promise<void> {
   const { clock, log } = app.runtime
+  let looked = clock.now()
   for (let told = ''; !signal.aborted;) {
     try {
       await app.store().runs.starts()
@@ -172,6 +178,9 @@ async function waitForStore(app: App, signal: AbortSignal, beat: () => void): Pr
       if (!(error instanceof StoreAwayError)) throw error
       if (error.message !== told) log.error({ problem: error.message }, 'the store is away: waiting for it')
       told = error.message
+      const now = clock.now()
+      for (const feed of watched) if (feed.times.within(looked, now)) feed.miss(told)
+      looked = now
       beat()
       await clock.sleep(storeLook, signal).catch(() => undefined)
     }
@@ -331,6 +340,13 @@ class Watched {
 
   remind(): void {
     this.#app.tell(this.#feed(), { isStale: this.#isStale })
+  }
+
+  /** Tells that a run that was due could not begin, as the store is away. */
+  miss(error: string): void {
+    this.#app.runtime.log.error({ feed: this.name, error }, runFailed)
+    const startedAt = this.#app.runtime.clock.now()
+    this.#app.tell(this.#feed(), { ended: { startedAt, result: 'failed', error, unrecorded: 'lost' } })
   }
 
   /** One run. Its result is logged, and the daemon goes on. Gives whether the run came to its end, even if told to stop. */

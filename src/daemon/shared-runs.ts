@@ -29,6 +29,8 @@ interface Feed {
   run(signal: AbortSignal): Promise<boolean>
   weigh(now: number): Promise<void>
   remind(): void
+  /** Tells that a run that was due could not begin. */
+  miss(error: string): void
 }
 
 /** How often people may be reminded of trouble that lasts, in milliseconds: a feed's next run may be a week away. */
@@ -38,7 +40,7 @@ export const runSkipped =
   'run skipped: the last run of this feed has not finished; set a longer `schedule` if this repeats'
 
 const notConfigured =
-  'run left out: this configuration has no such feed; if another daemon on this store has it, give all of them the same configuration'
+  'run left out: this configuration has no such feed, or no schedule for it; if another daemon on this store has one, give all of them the same configuration'
 
 /** Milliseconds between two looks for missing runs of feeds, as when a daemon that does not know the feed took one. */
 const planEvery = 60_000
@@ -56,6 +58,8 @@ export function sharedRuns(
   const { clock, log } = app.runtime
   const upcoming = new WeakMap<DueTimes, { from: number; at: number | null }>()
   let plannedAt = -Infinity
+  let looked = clock.now()
+  let planning: Promise<void> | null = null
   let working = Promise.resolve()
 
   /** Worked out once for each time. */
@@ -79,13 +83,15 @@ export function sharedRuns(
     await queue.plan(runs)
   }
 
-  async function tryPlan(now: number): Promise<void> {
+  /** `due`: feeds that have come due, of which nothing else tells if the database is away: then none of their runs begins. */
+  async function tryPlan(now: number, due: readonly Feed[] = []): Promise<void> {
     try {
       await plan(now)
       plannedAt = now
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
       log.error({ problem: messageOf(error) }, 'could not plan the next runs: trying again')
+      for (const feed of due) feed.miss(error.message)
     }
   }
 
@@ -133,11 +139,17 @@ export function sharedRuns(
       working = queue.work(most, carryOut, signal)
     },
     async look(now) {
-      if (now >= plannedAt + planEvery || now < plannedAt) await tryPlan(now)
+      // Not waited for, as a database that is cut off may not answer for minutes, and the daemon is alive meanwhile.
+      if (planning !== null) return
+      const due = watched().filter(({ times }) => times.within(looked, now))
+      looked = now
+      if (due.length > 0 || now >= plannedAt + planEvery || now < plannedAt)
+        planning = tryPlan(now, due).finally(() => (planning = null))
     },
     changed: (_, now) => tryPlan(now),
     bySecond: () => false,
     async end() {
+      await planning
       await working
       await queue.close()
     },

@@ -1,6 +1,5 @@
 /** The store on PostgreSQL, for several machines at once: opened for writing or for reading. */
-import { StoreAwayError, StoreConfigError } from '../core/errors.ts'
-import { systemClock } from '../core/machine.ts'
+import { StoreConfigError } from '../core/errors.ts'
 import { many } from '../core/text.ts'
 import type { Formerly } from './formerly.ts'
 import { createChanges } from './postgres/changes.ts'
@@ -10,7 +9,7 @@ import { placeOf, storeError } from './postgres/failure.ts'
 import { createDeliveries, createLearnt, createRecords } from './postgres/feeds.ts'
 import { handOver, leftOf } from './postgres/formerly.ts'
 import { createHolds } from './postgres/holds.ts'
-import { createLeases, leaseTime } from './postgres/lease.ts'
+import { assertClock, createLeases, databaseNow, leaseTime } from './postgres/lease.ts'
 import { createHistory, createLedger } from './postgres/ledger.ts'
 import { createRuns } from './postgres/runs.ts'
 import { steps } from './postgres/schema.ts'
@@ -30,8 +29,6 @@ export interface PostgresOptions {
 
 /** The oldest major version that is still maintained. */
 const oldest = 14
-/** Most milliseconds that this machine's clock may differ from the database's. */
-const mostAway = 15 * 60_000
 /** The number ("LSYN") of the advisory lock under which one process at a time brings the schema up to date. */
 const lockNumber = 0x4c53594e
 
@@ -121,6 +118,22 @@ export function openPostgresReader(address: string, options: Pick<PostgresOption
   return { ...rolesOn(door, leases), isBehind: () => leases.isCopy(), close: () => door.close() }
 }
 
+/** Rejects with a `StoreError` if the database of a store that can be read takes no writes now. */
+export async function assertTakesWrites(address: string): Promise<void> {
+  const door = openDoor(address, {
+    most: 1,
+    readOnly: false,
+    chatbotOf: () => undefined,
+    assertMayWrite: () => Promise.resolve(),
+    prepare: () => Promise.resolve(),
+  })
+  try {
+    await door.run('UPDATE meta SET token = token WHERE false')
+  } finally {
+    await door.close()
+  }
+}
+
 function rolesOn(door: Door, leases: ReturnType<typeof createLeases>): Omit<Store, 'isBehind' | 'lease' | 'close'> {
   return {
     snapshot: createSnapshot(door),
@@ -143,7 +156,7 @@ function rolesOn(door: Door, leases: ReturnType<typeof createLeases>): Omit<Stor
 async function assertFit(asker: Asker, place: string): Promise<void> {
   const [{ version, encoding, now }] = await asker.all<{ version: number; encoding: string; now: number }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
-      floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`,
+      ${databaseNow} AS now`,
   )
   if (version < oldest * 10_000)
     throw new StoreConfigError(
@@ -153,11 +166,7 @@ async function assertFit(asker: Asker, place: string): Promise<void> {
     throw new StoreConfigError(
       `${place}: its encoding is ${encoding}, but the store needs UTF8; make the database anew with it`,
     )
-  const away = systemClock.now() - now
-  if (Math.abs(away) > mostAway)
-    throw new StoreAwayError(
-      `${place}: this machine's clock is ${Math.round(Math.abs(away) / 60_000)} minutes ${away > 0 ? 'ahead of' : 'behind'} the database's; set it right. Nothing was written`,
-    )
+  assertClock(now, place)
 }
 
 /** The version of the schema; 0: there is no store in the database. */

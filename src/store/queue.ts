@@ -14,8 +14,8 @@ export interface Queue {
   /** Names with a waiting run or one under way. */
   names(): Promise<ReadonlySet<string>>
   /**
-   * Plans runs for names without one. A waiting run takes the new chatbot, and the new time if that is earlier and still to come. A
-   * run under way stays as it is.
+   * Plans runs for names without one. A waiting run takes the new chatbot, and the new time if that is earlier and still to come; one
+   * that is due stays due. A run under way stays as it is.
    */
   plan(runs: readonly PlannedRun[]): Promise<void>
   /**

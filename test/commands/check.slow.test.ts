@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { UserError } from '../../src/core/errors.ts'
 import { addHomes, startReso } from '../../src/stand-in/reso/server.ts'
 import { homes, resoFeed, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
@@ -222,6 +223,14 @@ test('a key that the service refuses, and a service that is not there', async ()
   expect(await wrong()).toEqual([expect.stringMatching(/^north service: .* → check secretKey or sessionKey/)])
   await world.standIn.close()
   expect(await wrong()).toEqual([expect.stringMatching(/^north service: .* → check service\.baseUrl/)])
+})
+
+test('stopped by a signal, it blames nobody', async () => {
+  world.standIn.addFault({ operations: ['List'], nth: 1, fault: { kind: 'hang' } })
+  const checking = world.executed('check')
+  await until(() => world.standIn.counts.List > 0)
+  world.stop.abort(new UserError('stopped by SIGINT'))
+  expect(await checking).toEqual({ status: 1, stdout: '', stderr: 'listing-sync: stopped by SIGINT\n' })
 })
 
 test('a wrong configuration: every problem on a line of its own, secrets apart, status 78', async () => {

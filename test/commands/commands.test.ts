@@ -108,11 +108,14 @@ test('status tells that no daemon is there for the next run', async () => {
   world.configure({ north: { schedule: '0 2 * * *' } })
   await world.run()
   const nextRun = async () => /next run: .*/.exec((await world.executed('status')).stdout)?.[0]
+  const noDaemon = async () => JSON.parse((await world.executed('status', '--format', 'json')).stdout).noDaemon
   expect(await nextRun()).toBe('next run: Sun 22 Nov 02:00 (UTC), but no daemon is alive on this store')
+  expect(await noDaemon()).toBe('no daemon is alive on this store')
   const [note, now] = [`${world.folder}/store.db.alive`, world.clock.now() / 1000]
   writeFileSync(note, '')
   utimesSync(note, now, now)
   expect(await nextRun()).toBe('next run: Sun 22 Nov 02:00 (UTC)')
+  expect(await noDaemon()).toBeNull()
 })
 
 test('approve shows what is held by rule, with each home, its price and since when; refuse and revoke; who and until when is in status', async () => {

@@ -301,6 +301,10 @@ describe.skipIf(noPostgres !== null || isShifted)('a database on PostgreSQL', ()
           expect(ended.status).toBe(1)
           assertOneSentence(ended, 'it takes no writes now: it is a standby, or set to read only')
         }
+        const { status, stdout } = await world.executed('check')
+        expect(status).toBe(1)
+        expect(stdout).toMatch(/^✗ store: .*: it takes no writes now: it is a standby, or set to read only$/m)
+        expect(stdout).toContain('was not asked, as its calls are paced by the store')
         expect(numbers()).toHaveLength(6)
       } finally {
         await own.remove()

@@ -1,5 +1,8 @@
 /** The program with its store on PostgreSQL, as processes: what one leaves, another goes on with. */
 import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Gate } from '../support/gate.ts'
@@ -137,6 +140,36 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
     }, 'daemon')
     expect(ended.status).toBe(0)
   })
+
+  it.each(['as the daemon starts', 'between two runs'])(
+    'people are told where the database is away when a run is due: %s',
+    async (when) => {
+      const told: string[] = []
+      const receiver = createServer((request, response) => {
+        request.on('data', (body: Buffer) => told.push((JSON.parse(body.toString()) as { event: string }).event))
+        response.end()
+      }).listen(0, '127.0.0.1')
+      await once(receiver, 'listening')
+      const notify = [{ url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`, form: 'json' }]
+      world.configure({ north: { schedule: '*/20 * * * * *' } }, {}, address, { notify })
+      gate.open()
+      if (when === 'as the daemon starts') await server.stop()
+      const ended = await world.started(async (child) => {
+        let log = ''
+        child.stderr!.on('data', (text: string) => (log += text))
+        if (when === 'between two runs') {
+          await until(() => log.includes('run finished'))
+          await server.stop()
+        }
+        await until(() => told.length > 0)
+        await server.start()
+        await until(() => told.length > 1)
+        child.kill('SIGTERM')
+      }, 'daemon')
+      receiver.close()
+      expect({ status: ended.status, told }).toEqual({ status: 0, told: ['failed', 'recovered'] })
+    },
+  )
 
   it('two daemons share the runs of one store: none overlaps, none fails, and what one leaves the other goes on with', async () => {
     // A slow machine has time for three of them before a feed is stale.

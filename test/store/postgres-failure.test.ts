@@ -6,6 +6,7 @@ const thrown = (code: string, syscall?: string): Error =>
   Object.assign(new Error(`${syscall ?? ''} ${code}`.trim()), { code, ...(syscall && { syscall }) })
 
 test.each([
+  ['28P01', undefined, 'which a daemon reads only as it starts', StoreConfigError],
   ['CERT_HAS_EXPIRED', undefined, 'it has to be renewed on the server', StoreError],
   ['ERR_TLS_CERT_ALTNAME_INVALID', undefined, 'is for another name than the host', StoreConfigError],
   ['SELF_SIGNED_CERT_IN_CHAIN', undefined, 'name the file of its authority', StoreConfigError],

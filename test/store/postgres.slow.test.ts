@@ -200,6 +200,20 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
       Date.now = real
       expect(await server.ask("SELECT to_regclass('meta') AS meta", nameOf(address))).toEqual([{ meta: null }])
     })
+
+    it('a clock that is set hours off while the process runs', async () => {
+      const store = open(await server.database())
+      const lease = await store.lease(chatbot, now)
+      await lease.release()
+      const real = Date.now
+      onTestFinished(() => void (Date.now = real))
+      Date.now = () => real() - 3 * 3_600_000
+      await expect(store.lease(chatbot, now)).rejects.toThrow(
+        /this machine's clock is (179|180) minutes behind the database's; set it right. Nothing was written$/,
+      )
+      Date.now = real
+      await (await store.lease(chatbot, now)).release()
+    })
   })
 
   it('goes on when the database is back, also in the middle of a run', async () => {

@@ -204,6 +204,18 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
     expect(await at()).toEqual({ chatbot: 'y', at: later })
   })
 
+  it('a run that is due stays due under a new chatbot, as where a feed was moved while no daemon was up', async () => {
+    const queue = planner()
+    const due = now() - 60_000
+    await queue.plan([run('a', 'x', due)])
+    await queue.plan([run('a', 'y', now() + 3_600_000)])
+    expect(
+      await ask(
+        'SELECT queue_name AS chatbot, floor(extract(epoch FROM run_at) * 1000)::float8 AS at FROM graphile_worker.jobs',
+      ),
+    ).toEqual([{ chatbot: 'y', at: due }])
+  })
+
   it('a run that takes longer than a lease stays with its process', async () => {
     let begun = 0
     let over = 0

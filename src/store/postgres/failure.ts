@@ -18,7 +18,7 @@ export function placeOf(address: string): string {
 }
 
 const misnamed: Record<string, string> = {
-  '28P01': 'it refuses the password; put the right one into `store`',
+  '28P01': 'it refuses the password; put the right one into `store`, which a daemon reads only as it starts',
   '28000': 'it refuses this user; check user and rights in `store` and in pg_hba.conf',
   '3D000': 'there is no such database; make it with CREATE DATABASE, or name another one in `store`',
   '42501': 'this user may not do that; give it all rights on the database and its schema',

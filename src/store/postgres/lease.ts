@@ -18,6 +18,21 @@ export const leaseTime = 60_000
 /** Milliseconds between two tries to give back a lease while the database is away. */
 const releaseAgain = 500
 
+/** The database's clock, in milliseconds since the epoch. */
+export const databaseNow = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
+/** Most milliseconds that this machine's clock may differ from the database's. */
+const mostAway = 15 * 60_000
+
+/** Refuses a clock of this machine that is off, by what the database's has just shown. */
+export function assertClock(now: number, place: string): void {
+  const away = systemClock.now() - now
+  if (Math.abs(away) > mostAway)
+    throw new StoreAwayError(
+      `${place}: this machine's clock is ${Math.round(Math.abs(away) / 60_000)} minutes ${away > 0 ? 'ahead of' : 'behind'} the database's; set it right. Nothing was written`,
+    )
+}
+
 /** What tells a database from a copy of it: its server, the server's timeline, its own number. */
 export const here = `(SELECT concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
   left(pg_walfile_name(pg_current_wal_lsn()), 8), (SELECT oid FROM pg_database WHERE datname = current_database())))`
@@ -59,10 +74,12 @@ export function createLeases(door: () => Door, time: number) {
   }
 
   async function take(asker: Asker, chatbot: string, now: number): Promise<{ token: number; isBehind: boolean }> {
-    const [lease] = await asker.all<{ token: number; place: string | null; here: string }>(
+    const [lease] = await asker.all<{ token: number; place: string | null; here: string; at: number }>(
       `WITH next AS (UPDATE meta SET token = token + 1 RETURNING token, place)
-      SELECT token, place, ${here} AS here FROM next`,
+      SELECT token, place, ${here} AS here, ${databaseNow} AS at FROM next`,
     )
+    // It may be set while a daemon runs.
+    assertClock(lease.at, door().place)
     const taken = await asker.run(
       `INSERT INTO lease (chatbot, token, holder, since, held, expires)
       VALUES ($1, $2, $3, $4, true, clock_timestamp() + $5 * interval '1 millisecond')

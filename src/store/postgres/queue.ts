@@ -163,7 +163,8 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
       exclusive(async (asker) => {
         await asker.run(
           `SELECT ${add} FROM (
-            SELECT r.name, coalesce((job.payload ->> 'deaths')::int, 0) AS deaths, r.queue, ${timeOf('r.at')} AS at,
+            SELECT r.name, coalesce((job.payload ->> 'deaths')::int, 0) AS deaths, r.queue,
+              CASE WHEN job.attempts < job.max_attempts AND job.run_at <= now() THEN job.run_at ELSE ${timeOf('r.at')} END AS at,
               job.id, job.locked_at, job.run_at, job.attempts < job.max_attempts AS waits, q.queue_name
             FROM json_to_recordset($1) AS r(name text, queue text, at float8)
             LEFT JOIN ${jobs} AS job ON job.key = r.name LEFT JOIN ${queues} AS q ON q.id = job.job_queue_id
