@@ -38,7 +38,7 @@ import { unfinished, unfinishedProblems } from './unfinished.ts'
 import { compileWhere, whereMoves, whereProblems } from './where.ts'
 
 /** Part of `Mapping.version`: raise it when this code makes another listing of the same record. */
-const MAPPING_CODE = 13
+const MAPPING_CODE = 14
 
 /**
  * Compiles a preset with a feed's options. `file` names the configuration in problems; `unmapped` is called for words that
