@@ -1,4 +1,4 @@
-/** The tables of docs/faults.md and SECURITY.md: every row has tests that are really there, or says why not. */
+/** The tables of docs/faults.md, SECURITY.md and test/README.md: every row has tests that are really there, or says why not. */
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -64,4 +64,18 @@ test.each(checklist)('%s', (line) => {
 test('the checklist has every row once, in order', () => {
   expect(checklist.length).toBeGreaterThanOrEqual(25)
   expect(checklist.map((line) => Number(line.split('|')[1]))).toEqual(checklist.map((_, i) => i + 1))
+})
+
+/** Rows that name tests below test/ as `` `file` › beginning of its name; › another ``. */
+const ofTests = readFileSync(file('test/README.md'), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('|') && line.includes(' › '))
+
+test.each(ofTests)('%s', (line) => {
+  let source = ''
+  for (const [, path, name] of line.matchAll(/(?:`([\w./-]+\.ts)` )?› ([^;|]+)/g)) {
+    if (path !== undefined) source = readFileSync(file(`test/${path}`), 'utf8')
+    expect(source).toContain(name.trim())
+  }
+  expect(source).not.toBe('')
 })

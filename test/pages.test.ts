@@ -184,7 +184,7 @@ test('docs/monitoring.md names every metric, and only those', async () => {
       },
     ],
   })
-  const counted = await createMeter().text()
+  const counted = await createMeter().text([])
   const known = [...`${text}${counted}`.matchAll(/^# TYPE listing_sync_(\w+)/gm)].map(([, name]) => name)
   const page = read('docs/monitoring.md')
   const table = page.slice(page.indexOf('| `listing_sync_…`'), page.indexOf('## Alerts'))

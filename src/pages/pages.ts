@@ -89,7 +89,7 @@ function pagesOf(app: App, meter: ReturnType<typeof createMeter>, settings: () =
   })
   pages.get('/metrics', door.guard, (context) =>
     inFront(context, async () =>
-      context.body((await app.metrics()) + (await meter.text()), 200, {
+      context.body((await app.metrics()) + (await meter.text(app.config.feeds)), 200, {
         'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
       }),
     ),

@@ -1,5 +1,7 @@
 /** Metrics as Prometheus' text exposition, in the form that the textfile collector of its node exporter reads. */
 
+import { noCounts } from '../plan/change.ts'
+
 /** The figures of one feed. Times in milliseconds since the epoch; null: never, or not known. */
 export interface FeedMetrics {
   feed: string
@@ -29,7 +31,9 @@ export interface FeedMetrics {
 
 type Sample = [labels: Record<string, string>, value: number]
 
-const results = ['ok', 'held', 'partial', 'failed']
+export const results = ['ok', 'held', 'partial', 'failed']
+export const kinds = Object.keys(noCounts)
+export const outcomeNames = ['done', 'failed', 'unknown', 'skipped']
 const verdicts = ['agreed', 'disagreed', 'unanswered'] as const
 
 const single = (value: number | null | undefined): Sample[] => (value == null ? [] : [[{}, value]])

@@ -203,7 +203,7 @@ async function read(
   }
   if (misdated !== null)
     notes.push(
-      `When this delivery was written can't be read ("${shorten(printable(misdated), 40)}"), so an older one may not be noticed: add the form of that time to dates in the preset`,
+      `When this delivery was written can't be read ("${shorten(printable(misdated), 40)}"), so an older one may not be noticed: if that is a time, add its form to dates in the preset`,
     )
   if (files.length === 0)
     notes.push(

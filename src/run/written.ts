@@ -10,6 +10,8 @@ import type { LastDelivery } from '../store/store.ts'
 const daylightSaving = 3_600_000
 /** Milliseconds. If one address leads to two machines, the same file has two times. */
 const betweenMachines = 15 * 60_000
+/** Milliseconds. What is earlier is a 0 that a program took for a date, as 0001-01-01 or 1970-01-01: it tells no time. */
+const firstTime = Date.UTC(1971, 0)
 
 const stamp = /^(\d{4})-?(\d\d)-?(\d\d)(?:[T -](\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)? ?(Z|[+-]\d\d:?\d\d)?$/i
 
@@ -27,16 +29,16 @@ export function writtenOf(
   if (found !== null) {
     const [, year, month, day, hour = '00', minute = '00', second = '00', zone] = found
     const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${zoneOf(zone)}`)
-    if (!Number.isNaN(at) && zone !== undefined) return { by: 'document', at, within: 0 }
-    if (!Number.isNaN(at)) return { by: 'document', at: instantShown(at, timezone), within: daylightSaving }
+    if (at >= firstTime && zone !== undefined) return { by: 'document', at, within: 0 }
+    if (at >= firstTime) return { by: 'document', at: instantShown(at, timezone), within: daylightSaving }
   }
   const date = said === null ? null : dateReader(dates)(said.trim())
   if (date !== null) {
     const at = instantOf(date, date.minutes ?? 0, timezone)
-    return { by: 'document', at, within: date.offset === null ? daylightSaving : 0 }
+    if (at >= firstTime) return { by: 'document', at, within: date.offset === null ? daylightSaving : 0 }
   }
   const at = Date.parse(validators.lastModified ?? '')
-  return Number.isNaN(at) ? null : { by: 'server', at, within: betweenMachines }
+  return at >= firstTime ? { by: 'server', at, within: betweenMachines } : null
 }
 
 /** Whether one document says that it was written after another one. */

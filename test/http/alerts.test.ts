@@ -111,6 +111,32 @@ test('the dashboard is one, and every metric and label in it is printed', () => 
   expect(strangers(templating.list.map(({ definition = '' }) => definition).join(' '))).toEqual([])
 })
 
+test('what two rules hold is never added up', async () => {
+  served.world.deliver(zillowFeed(homes(1, 1)))
+  await served.runAgain()
+  const { text } = await served.ask('/metrics')
+  for (const rule of ['leaving', 'unrecognisable'])
+    expect(text).toContain(`listing_sync_held{feed="north",rule="${rule}"} 5`)
+  expect(text).toContain('listing_sync_held_changes{feed="north"} 5')
+  const asking = [...rules.map(({ expr }) => expr), read('grafana-dashboard.json')].join('\n')
+  expect(asking).toMatch(/listing_sync_held\b/)
+  expect(asking).not.toMatch(/sum[^\n]*listing_sync_held\b/)
+})
+
+test('a feed of which no delivery was ever accepted has no age, and an alert of its own', async () => {
+  const empty = await Served.start()
+  try {
+    await until(() => empty.runs() === 1)
+    const { text } = await empty.ask('/metrics')
+    const { expr } = rules.find(({ alert }) => alert === 'ListingFeedNeverAccepted')!
+    const [some, none] = expr.split(' unless on (instance, feed) ')
+    expect(text).toContain(`\n${some}{feed="north",`)
+    expect(text).not.toContain(none)
+  } finally {
+    await empty.end()
+  }
+})
+
 test('this test sees a metric and a label that are not there', () => {
   expect(strangers('sum(listing_sync_none_such{feed="a"})')).toEqual(['listing_sync_none_such'])
   expect(strangers('listing_sync_held{home="a", feed=~"b"}')).toEqual(['listing_sync_held{home}'])

@@ -126,3 +126,12 @@ test('/metrics has what the file has, and totals and durations of this process',
   await served.runAgain()
   expect(lines((await served.askAs('/metrics')).text)).toBe(lines(later))
 })
+
+test('/metrics has every total of a feed before its first run, as nothing rises that was not there', async () => {
+  served = await Served.start({}, { feeds: { north: { schedule: '0 * * * *' }, south: {} } })
+  const { text } = await served.ask('/metrics')
+  expect(sample(text, 'listing_sync_changes_total{feed="south",kind="create"}')).toBe(0)
+  expect(sample(text, 'listing_sync_outcomes_total{feed="south",outcome="failed"}')).toBe(0)
+  expect(sample(text, 'listing_sync_run_duration_seconds_count{feed="south",result="held"}')).toBe(0)
+  expect(sample(text, 'listing_sync_run_duration_seconds_bucket{le="+Inf",feed="south",result="ok"}')).toBe(0)
+})

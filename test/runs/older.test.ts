@@ -408,6 +408,19 @@ test('which says itself that it is older (OpenImmo) is held whole', async () => 
   expect((await world.run()).counts.update).toBeGreaterThan(0)
 })
 
+test.each(['0001-01-01T00:00:00', '1970-01-01T00:00:00Z'])('a time such as %s is none', async (zero) => {
+  const feed = readFileSync(new URL('../../fixtures/presets/openimmo/feed.xml', import.meta.url), 'utf8')
+  const url = { template: 'https://homes.example/{MLSNumber}' }
+  world.configure({ north: { preset: 'openimmo', fields: { Url: url }, defaults: { DaysOnMarket: 0, YearBuilt: 0 } } })
+  world.deliver(feed)
+  await world.run()
+  const changed = feed.replaceAll(/<kaufpreis>(\d+)/g, (_, price) => `<kaufpreis>${Number(price) + 1000}`)
+  world.deliver(changed.replace(/timestamp="[^"]+"/, `timestamp="${zero}"`))
+  const { counts, notes } = await world.run()
+  expect(counts).toMatchObject({ update: expect.toSatisfy((updates: number) => updates > 0), hold: 0 })
+  expect(notes).toContainEqual(expect.stringContaining(`When this delivery was written can't be read ("${zero}")`))
+})
+
 const tellers = shippedPresets().filter(({ formatOptions }) => formatOptions['written'] !== undefined)
 test.each(tellers.map(({ name }) => name))('the preset %s reads from a file when it was written', async (name) => {
   const told =
@@ -455,7 +468,7 @@ test('a time that cannot be read is told, and a blank one is none', async () => 
     return (await world.run()).notes.filter((note) => note.includes('written'))
   }
   expect(await told('the 20th of November, at noon, and not earlier')).toEqual([
-    'When this delivery was written can\'t be read ("the 20th of November, at noon, and not …"), so an older one may not be noticed: add the form of that time to dates in the preset',
+    'When this delivery was written can\'t be read ("the 20th of November, at noon, and not …"), so an older one may not be noticed: if that is a time, add its form to dates in the preset',
   ])
   expect(await told(' ')).toEqual([])
   expect(await told('2026-11-20T04:00:00')).toEqual([])

@@ -7,7 +7,7 @@ import type { ExtensionEntry, Listing, Problem } from '../../core/listing.ts'
 import { later } from '../../core/setting-kinds.ts'
 import type { RecordFields } from '../format/format.ts'
 import { Unreadable } from './converters/converter.ts'
-import { dateReader, instantOf } from './converters/date.ts'
+import { dateReader, instantOf, isZero } from './converters/date.ts'
 import type { HiddenStreet } from './hidden-street.ts'
 import type { Moment } from './mapping.ts'
 import { didYouMean } from './names.ts'
@@ -131,15 +131,15 @@ export function compileCompliance(
 }
 
 /**
- * Compiles the date on which a listing ends. Text that is not a date means no end: senders write `0000-00-00` and the like,
- * and a feed could not switch off a rule of its preset.
+ * Compiles the date on which a listing ends. Text that is not a date means no end: senders write `0000-00-00`, `0001-01-01` and the
+ * like, and a feed could not switch off a rule of its preset.
  */
 function compilePast(path: string, formats: readonly string[], paths: Paths): Removes {
   const select = paths.compile(path)
   const read = dateReader(formats)
   return (record, { now, timezone }) => {
     const date = read(select.first(record).trim())
-    if (date === null) return false
+    if (date === null || isZero(date)) return false
     return instantOf(date, date.minutes ?? 24 * 60, timezone) <= now ? true : 'later'
   }
 }

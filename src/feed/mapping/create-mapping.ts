@@ -16,7 +16,7 @@ import type { Making, Read, Unmapped } from './converters/converter.ts'
 import { compileExtension } from './extension.ts'
 import { alwaysGiven, byDefaultOf, defaultsProblems, withFurther } from './defaults.ts'
 import type { Defaults } from './defaults.ts'
-import { inOrder, readField, withAffixes } from './field.ts'
+import { inOrder, namesInTemplates, readField, withAffixes } from './field.ts'
 import type { FieldStep } from './field.ts'
 import { formatOptions } from './fields-read.ts'
 import { hiddenStreet } from './hidden-street.ts'
@@ -38,7 +38,7 @@ import { unfinished, unfinishedProblems } from './unfinished.ts'
 import { compileWhere, whereMoves, whereProblems } from './where.ts'
 
 /** Part of `Mapping.version`: raise it when this code makes another listing of the same record. */
-const MAPPING_CODE = 13
+const MAPPING_CODE = 14
 
 /**
  * Compiles a preset with a feed's options. `file` names the configuration in problems; `unmapped` is called for words that
@@ -208,7 +208,8 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     before.add(name)
     const whole =
       read && name === 'MLSNumber' ? withAffixes(read, options.mlsPrefix ?? '', variant?.suffix ?? '') : read
-    return { rule, read: whole || null, byDefault: byDefaultOf(name, defaults) }
+    const madeOf = namesInTemplates(fields[name])
+    return { rule, read: whole || null, byDefault: byDefaultOf(name, defaults), madeOf }
   })
   const when = variant && attempt('variants.when', () => compileMapping(variant.when, null, surroundings))
   const columns = new Map<string, Read>()

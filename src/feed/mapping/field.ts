@@ -16,7 +16,17 @@ export interface FieldStep {
   rule: FieldRule
   read: Read | null
   byDefault: readonly ByDefault[]
+  /** The listing's fields that its templates are made of. */
+  madeOf: readonly string[]
 }
+
+/** The names in the braces of a field's templates. */
+export const namesInTemplates = (mapping: FieldMapping | undefined): string[] =>
+  [mapping ?? []]
+    .flat()
+    .flatMap((rule) =>
+      typeof rule === 'object' ? Array.from((rule.template ?? '').matchAll(/\{([^{}]*)\}/g), ([, name]) => name) : [],
+    )
 
 /** A default; `kinds`: the PropertyTypes that it is for (`wordKey`), null for all. */
 export interface ByDefault {
@@ -80,6 +90,8 @@ export function readField(step: FieldStep, record: RecordFields, making: Making,
   const value = found ?? defaultFor(step.byDefault, making)
   if (value === undefined) {
     if (!required || (name === 'Status' && making.removal !== null)) return
+    // It is there once the other field is, of which the record is told already.
+    if (problems.some(({ field }) => step.madeOf.includes(field))) return
     problems.push({
       field: name,
       value: null,

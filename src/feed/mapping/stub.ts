@@ -82,13 +82,14 @@ export function complete(
 ): Making {
   const completed: Making = { ...making, listing: { ...before.listing }, moving: { ...before.moving } }
   const { listing } = completed
-  for (const { rule, read } of steps) {
+  for (const step of steps) {
+    const { rule } = step
     if (!tells(fields.get(rule.name), record)) continue
     const { placeholders } = completed.moving
     if (placeholders) completed.moving.placeholders = placeholders.filter((name) => name !== rule.name)
     if (!rule.required) delete listing[rule.name]
     readField(
-      { rule, read, byDefault: rule.required ? [{ kinds: null, value: listing[rule.name] as string }] : [] },
+      { ...step, byDefault: rule.required ? [{ kinds: null, value: listing[rule.name] as string }] : [] },
       record,
       completed,
       problems,

@@ -203,12 +203,15 @@ describe.each(['XML', 'CSV'] as const)('%s', (container) => {
       expect(listings['M2']).toMatchObject({ DaysOnMarket: days })
     })
 
-    test.each(['1970-01-01T03:00:00+03:00', '', '--', 'N/A'])('%j is no date: the default counts', async (value) => {
-      const rule: FieldMapping = { from: from(date), as: 'daysSince' }
-      const others = { fields: { DaysOnMarket: rule }, defaults: { DaysOnMarket: 5 } }
-      const { listings } = await containers[container](date, value, others)
-      expect(listings['M2']).toMatchObject({ DaysOnMarket: 5 })
-    })
+    test.each(['1970-01-01T03:00:00+03:00', '0001-01-01T00:00:00', '1900-01-01', '', '--', 'N/A'])(
+      '%j is no date: the default counts',
+      async (value) => {
+        const rule: FieldMapping = { from: from(date), as: 'daysSince' }
+        const others = { fields: { DaysOnMarket: rule }, defaults: { DaysOnMarket: 5 } }
+        const { listings } = await containers[container](date, value, others)
+        expect(listings['M2']).toMatchObject({ DaysOnMarket: 5 })
+      },
+    )
 
     test.each(['2026-02-29', '11/21/2026', '0000-00-00', 'yesterday', '1'.repeat(100_000)])(
       'a date that is none, or in another form: a reject that names the form',

@@ -545,19 +545,18 @@ describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
       }
       world = await RunWorld.start({ feeds: { north: feed } })
       const until = (id: string, day: string) => flat(id).replace('<aktion/>', `<aktion/><aktiv_bis>${day}</aktiv_bis>`)
-      const endings = ['2026-11-20', '2026-11-21', '2099-12-31', '0000-00-00', ''].map((day, index) =>
-        until(`E${index}`, day),
-      )
+      const none = ['0000-00-00', '', '0001-01-01', '0001-01-01T00:00:00', '1899-12-30', '1900-01-01', '1970-01-01']
+      const endings = ['2026-11-20', '2026-11-21', '2099-12-31', ...none].map((day, index) => until(`E${index}`, day))
       server.give(sent('VOLL', ...endings, ...['F0', 'F1', 'F2'].map((id) => flat(id))))
       const first = await world.run()
-      expect(first).toMatchObject({ error: null, counts: { create: 7 }, delivery: { removals: 1, rejects: 0 } })
-      expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 7 } })
+      expect(first).toMatchObject({ error: null, counts: { create: 12 }, delivery: { removals: 1, rejects: 0 } })
+      expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
       world.clock.advance(24 * 3_600_000)
       const later = await world.run()
       expect(later.changes).toMatchObject([
         { kind: 'delete', mlsNumber: 'E1', why: expect.stringContaining('aktiv_bis') },
       ])
-      expect(later.counts).toMatchObject({ delete: 1, unchanged: 6 })
+      expect(later.counts).toMatchObject({ delete: 1, unchanged: 11 })
     } finally {
       await server.close()
     }

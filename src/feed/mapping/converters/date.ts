@@ -116,6 +116,19 @@ export function dayOf({ year, month, day }: Written): string {
   return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`
 }
 
+/** Days that programs write where they have none: a 0 read as a date (.NET, databases, spreadsheets, and Unix west of UTC). */
+const zeroDays: ReadonlySet<string> = new Set([
+  '0001-01-01',
+  '1753-01-01',
+  '1899-12-30',
+  '1899-12-31',
+  '1900-01-01',
+  '1969-12-31',
+])
+
+/** Whether the date is none. */
+export const isZero = (date: Written): boolean => date.year === 1970 || zeroDays.has(dayOf(date))
+
 /** The instant (milliseconds) of a day and minutes in a time zone (IANA name), or by the written offset. */
 export function instantOf(date: Written, minutes: number, timezone: string): number {
   const asUtc = Date.UTC(date.year, date.month - 1, date.day, 0, minutes)
@@ -142,8 +155,7 @@ export const daysSince: Converter = {
       const found = separator === undefined ? building.text(node) : inParts(node)
       if (found === undefined || saysNothing(found)) return undefined
       const date = read(found)
-      // 1970 is a 0 read as a date.
-      if (date?.year === 1970) return undefined
+      if (date && isZero(date)) return undefined
       if (!date || date.year < 1900) return new Unreadable(found, `needs a date written as ${formats.join(' or ')}`)
       making.moving.listedOn = dayOf(date)
       return daysBetween(making.moving.listedOn, making.moment.today)
