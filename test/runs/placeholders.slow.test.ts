@@ -53,6 +53,19 @@ describe('placeholders', () => {
     expect(await world.run()).toMatchObject({ counts: { create: 0, update: 0, adopt: 0 } })
   })
 
+  test('also where an address is made of a field that has one', async () => {
+    const fields = { Url: { template: 'https://a.example/{PropertyType}/{MLSNumber}' } }
+    const configure = (more: object): void =>
+      world.configure({ north: { ...feed, fields, placeholders: { YearBuilt: 1000, PropertyType: 'Other', ...more } } })
+    deliver({ ...house, type: '' })
+    configure({})
+    const missing = expect.stringContaining('Url: is missing')
+    expect((await world.run()).rejects).toMatchObject([{ problems: [missing] }])
+    configure({ Url: 'https://a.example/' })
+    expect(await world.run()).toMatchObject({ counts: { create: 1 } })
+    expect(world.listing('HOME-1')).toMatchObject({ PropertyType: 'Other', Url: 'https://a.example/' })
+  })
+
   test('give way to a fact of the feed, which stays when the feed loses it', async () => {
     world.configure({ north: feed })
     deliver(house)

@@ -16,17 +16,9 @@ export interface FieldStep {
   rule: FieldRule
   read: Read | null
   byDefault: readonly ByDefault[]
-  /** The listing's fields that its templates are made of. */
-  madeOf: readonly string[]
+  /** A template makes it of the MLSNumber. */
+  isOfNumber: boolean
 }
-
-/** The names in the braces of a field's templates. */
-export const namesInTemplates = (mapping: FieldMapping | undefined): string[] =>
-  [mapping ?? []]
-    .flat()
-    .flatMap((rule) =>
-      typeof rule === 'object' ? Array.from((rule.template ?? '').matchAll(/\{([^{}]*)\}/g), ([, name]) => name) : [],
-    )
 
 /** A default; `kinds`: the PropertyTypes that it is for (`wordKey`), null for all. */
 export interface ByDefault {
@@ -90,8 +82,8 @@ export function readField(step: FieldStep, record: RecordFields, making: Making,
   const value = found ?? defaultFor(step.byDefault, making)
   if (value === undefined) {
     if (!required || (name === 'Status' && making.removal !== null)) return
-    // It is there once the other field is, of which the record is told already.
-    if (problems.some(({ field }) => step.madeOf.includes(field))) return
+    // It is there once the number is, of which the record is told already.
+    if (step.isOfNumber && making.listing.MLSNumber === undefined) return
     problems.push({
       field: name,
       value: null,
