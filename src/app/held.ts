@@ -11,6 +11,7 @@ import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Finding, Held, RunsReader } from '../store/store.ts'
 
 export { isApprovable, isWaiting } from '../run/told.ts'
+export { withoutHolds } from '../run/moved.ts'
 export type { Approvable } from '../run/told.ts'
 
 /** Holds by listing, in the order of each listing's first: people count listings, not the facts held of them. */

@@ -6,6 +6,7 @@ import { exposition } from '../report/metrics.ts'
 import type { FeedMetrics } from '../report/metrics.ts'
 import type { Report } from '../report/report.ts'
 import type { RunRecord, StoreReader } from '../store/store.ts'
+import { withoutHolds } from '../run/moved.ts'
 import type { App } from './app.ts'
 
 type Ran = Pick<RunRecord, 'startedAt' | 'finishedAt' | 'result' | 'figures'>
@@ -65,11 +66,13 @@ function ranOf({ startedAt, finishedAt, result, counts, applied, delivery }: Rep
 }
 
 async function metricsOf(
-  { snapshot, runs, holds, deliveries }: StoreReader,
-  { name, chatbot }: FeedConfig,
+  store: StoreReader,
+  feed: FeedConfig,
   own: Ran | undefined,
   now: number,
 ): Promise<FeedMetrics> {
+  const { name, chatbot } = feed
+  const { snapshot, runs, holds, deliveries } = await withoutHolds(feed, store)
   const recorded = await runs.last(name)
   const last: Ran | null = own !== undefined && own.startedAt >= (recorded?.startedAt ?? 0) ? own : recorded
   return {

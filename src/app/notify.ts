@@ -18,7 +18,7 @@ import type { Target } from '../notify/settings.ts'
 import { homePrice, placeText } from '../report/values.ts'
 import type { Held, RunRecord, Store, StoreReader } from '../store/store.ts'
 import type { App, Ended, Occasion, Tested } from './app.ts'
-import { byListing, findingsOf, groupsOf, isWaiting } from './held.ts'
+import { byListing, findingsOf, groupsOf, isWaiting, withoutHolds } from './held.ts'
 import type { Approvable } from './held.ts'
 import { lackOf, lastGood } from './last-good.ts'
 
@@ -109,19 +109,21 @@ export function createNotifier(app: App, signal: AbortSignal) {
   }
 
   /** How a feed is by the store; if that can't be read, by what this process remembers. */
-  async function known({ name, mapping }: FeedConfig, now: number) {
+  async function known(feed: FeedConfig, now: number) {
+    const { name } = feed
     const own = remembered.get(name)
     try {
       const store = app.store()
       const noted = (await store.runs.told(name)) ?? '{}'
       // After the loss of a store there may be a hold for each of a million listings, and nobody is told of those.
-      const isAnyWaiting = (await store.holds.waiting(name, now)) > 0
+      const { holds } = await withoutHolds(feed, store)
+      const isAnyWaiting = (await holds.waiting(name, now)) > 0
       const memory = own?.isNoted === false ? own.memory : (JSON.parse(noted) as Memory)
       return {
         store,
         run: await store.runs.last(name),
-        good: await lastGood(store, { name, mapping }),
-        waiting: isAnyWaiting ? (await store.holds.held(name, now)).filter(isWaiting) : [],
+        good: await lastGood(store, feed),
+        waiting: isAnyWaiting ? (await holds.held(name, now)).filter(isWaiting) : [],
         memory,
         noted,
       }

@@ -1,6 +1,15 @@
 import { userInfo } from 'node:os'
 import type { CommandContext } from '../app/app.ts'
-import { byListing, byRule, findingsOf, groupInWords, groupsOf, isApprovable, lineOf } from '../app/held.ts'
+import {
+  byListing,
+  byRule,
+  findingsOf,
+  groupInWords,
+  groupsOf,
+  isApprovable,
+  lineOf,
+  withoutHolds,
+} from '../app/held.ts'
 import type { Approvable } from '../app/held.ts'
 import { openApp } from '../app/open.ts'
 import type { FeedConfig } from '../config/config.ts'
@@ -41,6 +50,7 @@ export function approveCommand(
     }
     const say = (text: string): void => write(`${feed.name}: ${text}\n`)
     const { holds, runs } = app.store()
+    const { holds: own } = await withoutHolds(feed, app.store())
     const now = app.runtime.clock.now()
     /** The JSON document: what was done, also in words, and until when an approval lasts. */
     const document = async (
@@ -90,7 +100,7 @@ export function approveCommand(
       }
     }
     const show = async (): Promise<Approvable[]> => {
-      const held = (await holds.held(feed.name, app.runtime.clock.now())).filter(isApprovable)
+      const held = (await own.held(feed.name, app.runtime.clock.now())).filter(isApprovable)
       say(held.length === 0 ? nothingHeld : `${byListing(held).length} held`)
       for (const [rules, group] of byRule(held)) {
         write(`  ${groupInWords(rules, group, feed, now)}\n`)

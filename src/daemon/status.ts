@@ -10,6 +10,7 @@ import {
   isApprovable,
   isWaiting,
   sinceOf,
+  withoutHolds,
 } from '../app/held.ts'
 import { lackOf, lastGood } from '../app/last-good.ts'
 import { listsInWords } from '../app/lists.ts'
@@ -50,7 +51,7 @@ export async function readinessOf(app: App, store: StoreReader, feeds: readonly 
     const problem = await staleOf(app, store, feed)
     if (problem !== null) problems.push({ feed: feed.name, what: 'stale', text: problem })
     const approve = `; now: listing-sync approve ${feed.name}`
-    for (const text of await waitingInWords(store, feed, now))
+    for (const text of await waitingInWords(await withoutHolds(feed, store), feed, now))
       problems.push({ feed: feed.name, what: 'held', text: text.endsWith(approve) ? text : text + approve })
   }
   return problems
@@ -91,7 +92,7 @@ async function staleOf(app: App, store: StoreReader, feed: FeedConfig): Promise<
 export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
   const { name, chatbot } = feed
   const now = app.runtime.clock.now()
-  const { snapshot, runs, holds } = store
+  const { snapshot, runs, holds } = await withoutHolds(feed, store)
   const iso = (at: number): string => new Date(at).toISOString()
   const held = await holds.held(name, now)
   const heldEntry = (some: [Held, ...Held[]]) => {

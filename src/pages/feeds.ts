@@ -1,6 +1,7 @@
 /** The first page, how all feeds are, and the page of one feed with its runs. */
 import { html } from 'hono/html'
 import type { App } from '../app/app.ts'
+import { withoutHolds } from '../app/held.ts'
 import { figuresOf, lackOf, lastGood } from '../app/last-good.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { numberText, timeText } from '../core/intl.ts'
@@ -21,7 +22,7 @@ export const readerOf = ({ config }: App, { timezone }: FeedConfig): Reader => (
 
 /** How a feed is, as plain data. Times in milliseconds. */
 export async function stateOf(app: App, feed: FeedConfig, most = strip) {
-  const { snapshot, runs, holds } = app.store()
+  const { snapshot, runs, holds } = await withoutHolds(feed, app.store())
   const { name, chatbot, schedule, timezone } = feed
   const now = app.runtime.clock.now()
   const latest = await runs.latest(name, most)

@@ -10,6 +10,7 @@ import {
   isApprovable,
   partsInWords,
   sinceOf,
+  withoutHolds,
 } from '../app/held.ts'
 import type { Approvable } from '../app/held.ts'
 import type { FeedConfig } from '../config/config.ts'
@@ -32,7 +33,7 @@ const unfolded = 200
 
 /** What is held, and its fingerprint, as a decision is only for what was shown. */
 export async function heldOf(app: App, feed: FeedConfig) {
-  const { holds, runs } = app.store()
+  const { holds, runs } = await withoutHolds(feed, app.store())
   const now = app.runtime.clock.now()
   // Read before the list: if something is added in between, the fingerprint is out of date, and nothing unseen is approved.
   const shown = await holds.fingerprint(feed.name)

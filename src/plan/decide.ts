@@ -8,6 +8,9 @@ import type { Change } from './change.ts'
 import { present } from './present.ts'
 import type { Case, WantedListing } from './situation.ts'
 
+/** Of so many records of one MLSNumber a hold says where they are: a wrong column may give all of them the same. */
+const placesShown = 5
+
 export interface Decision {
   one: Case
   changes: readonly Change[]
@@ -46,7 +49,9 @@ function changesOf(one: Case, wanted: readonly WantedListing[]): Change[] {
     return holdEach(`another record of this MLSNumber (${reject.at}) can't be read: correct the feed`)
   if (wanted.length > 1 || (wanted.length === 1 && stated !== null)) {
     const places = [...delivered.map(({ at }) => at), ...(seen ? ['a record unchanged since the last run'] : [])]
-    return holdEach(`several records have this MLSNumber and differ (${places.join('; ')}): correct the feed`)
+    const more = places.length > placesShown ? ` and ${places.length - placesShown} more` : ''
+    const where = places.slice(0, placesShown).join('; ') + more
+    return holdEach(`several records have this MLSNumber and differ (${where}): correct the feed`)
   }
   const change = wanted.length === 1 ? present(one, wanted[0]) : leaving(one, stated)
   return change === null ? [] : [change]
@@ -61,14 +66,17 @@ function wantedListings({ delivered, row, seen, settings, recall }: Case): Wante
     return { listing: () => listingAt(once(), now, today), placeholders: () => once().moving.placeholders ?? [] }
   }
   const wanted: WantedListing[] = []
+  const contents = new Set<string>()
   if (seen && row !== null) {
     const reading = readingOf(() => caughtUp(recall(row.id)))
     const moved = row.movesAt !== null && row.movesAt <= now
     const content = moved ? contentHash(reading.listing(), volatile.fields) : row.content!
+    contents.add(content)
     wanted.push({ content, at: { snapshot: row.id }, home: row.home, byMapping: false, ...reading })
   }
   for (const record of delivered) {
-    if (record.kind !== 'listing' || wanted.some(({ content }) => content === record.content)) continue
+    if (record.kind !== 'listing' || contents.has(record.content!)) continue
+    contents.add(record.content!)
     wanted.push({
       content: record.content!,
       at: { delivered: record.position },

@@ -217,8 +217,8 @@ async function confirmedFor(
     for (const one of delivered) if (one.kind === 'listing') confirmed.set(key, one)
   }
   // So does what an earlier file of the same delivery says.
-  const said = areSeveral ? keys.flatMap((key) => workspace.deliveredAs(key).map((one) => ({ key, one }))) : []
-  for (const { key, one } of said) if (one.kind === 'listing') confirmed.set(key, one)
+  for (const key of areSeveral ? new Set(keys) : [])
+    for (const one of workspace.deliveredAs(key)) if (one.kind === 'listing') confirmed.set(key, one)
   return confirmed
 }
 

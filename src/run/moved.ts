@@ -4,8 +4,10 @@ import { runsKept } from '../store/runs.ts'
 import type { HoldsReader, Store, StoreReader } from '../store/store.ts'
 import type { Feed } from './tools.ts'
 
+type Named = Pick<Feed, 'name' | 'chatbot'>
+
 /** A run that failed, as by a wrong SerialNumber, filled none. */
-async function hasMoved({ name, chatbot }: Feed, { runs }: StoreReader): Promise<boolean> {
+async function hasMoved({ name, chatbot }: Named, { runs }: StoreReader): Promise<boolean> {
   const last = await runs.last(name)
   const filled =
     last?.result === 'failed' ? (await runs.latest(name, runsKept)).find(({ result }) => result !== 'failed') : last
@@ -13,12 +15,12 @@ async function hasMoved({ name, chatbot }: Feed, { runs }: StoreReader): Promise
 }
 
 /** Ends all holds of a feed that has moved. */
-export async function forgetHolds(feed: Feed, store: Store, now: number): Promise<void> {
+export async function forgetHolds(feed: Named, store: Store, now: number): Promise<void> {
   if (await hasMoved(feed, store)) await store.holds.replace(feed.name, [], { now, isWhole: true, letGo: () => 0 })
 }
 
-/** The store as a sync of a feed that has moved finds it: without these holds. */
-export async function withoutHolds(feed: Feed, store: StoreReader): Promise<StoreReader> {
+/** The store as the next sync of a feed finds it: without these holds, if it has moved. */
+export async function withoutHolds(feed: Named, store: StoreReader): Promise<StoreReader> {
   if (!(await hasMoved(feed, store))) return store
   const { holds, history } = store
   // No feed has an empty name.
@@ -28,6 +30,7 @@ export async function withoutHolds(feed: Feed, store: StoreReader): Promise<Stor
     held: (name, ...of) => holds.held(nameOf(name), ...of),
     count: (name) => holds.count(nameOf(name)),
     waiting: (name, now) => holds.waiting(nameOf(name), now),
+    waitingByRule: (name, now) => holds.waitingByRule(nameOf(name), now),
     surviving: (name, now) => holds.surviving(nameOf(name), now),
     clocks: (name, now) => holds.clocks(nameOf(name), now),
     isHeldBy: (name, ...of) => holds.isHeldBy(nameOf(name), ...of),

@@ -1,5 +1,6 @@
 import { batches } from '../core/batches.ts'
 import { caughtUp, volatileOf } from '../core/listing.ts'
+import type { Delivered } from '../core/listing.ts'
 import type { Bookkeeping } from '../plan/change.ts'
 import type { SnapshotRow } from '../plan/inputs.ts'
 import { tellsAbsence } from '../plan/proof.ts'
@@ -104,7 +105,7 @@ async function notePending(
       keys.filter((key) => !policy.saysItself(key)),
     )
     const pending = keys.map((key) => {
-      const delivered = workspace.deliveredAs(key)
+      const delivered = differing(workspace.deliveredAs(key))
       const known = seen.get(ids.get(key) ?? NaN)
       if (known !== undefined) {
         const { listing, moving } = caughtUp(known)
@@ -117,6 +118,20 @@ async function notePending(
     const said = pending.filter(({ key, delivered }) => delivered.length > 0 && isSaid(key))
     await store.deliveries.notePending(name, said, now)
   }
+}
+
+/** Of records of one MLSNumber that differ, so many are enough to hold it again. By mistake a feed may give all of its records one. */
+const mostPending = 20
+
+/** The first of them, each different one once. */
+function differing(delivered: Iterable<Delivered>): Delivered[] {
+  const different = new Map<string, Delivered>()
+  for (const one of delivered) {
+    const said = JSON.stringify({ ...one, at: '' })
+    if (!different.has(said)) different.set(said, one)
+    if (different.size === mostPending) break
+  }
+  return [...different.values()]
 }
 
 /** Notes for delta feeds what they said of listings that this feed takes over. They say it once, and may have the listings again later. */
@@ -154,7 +169,12 @@ function* sent(workspace: Workspace): Generator<string> {
 
 /** MLSNumbers of which something is planned, held, or not decided yet. */
 function* undone(workspace: Workspace): Generator<string> {
-  for (const { change } of workspace.changes()) yield change.mlsNumber
+  let last: string | null = null
+  for (const { change } of workspace.changes()) {
+    // Records that differ are changes of one MLSNumber, one after another.
+    if (change.mlsNumber !== last) yield change.mlsNumber
+    last = change.mlsNumber
+  }
   for (const entry of workspace.bookkeeping()) if (entry.op === 'undecided') yield entry.key
 }
 

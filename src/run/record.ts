@@ -22,6 +22,7 @@ import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
 import type { Workspace } from '../workspace/workspace.ts'
+import { isSaid } from './told.ts'
 import type { Feed, Mode, Readers, Writers } from './tools.ts'
 
 /** Milliseconds that calls under way are waited for after a stop signal: a container has ten seconds in all. */
@@ -294,8 +295,7 @@ async function holdsEachRow({ name, chatbot }: Feed, { snapshot }: Store, worksp
     for (const { id, key, feed, owned } of page) {
       if (feed !== name || !owned || workspace.isSeen(id)) continue
       // A record that can't be read will be rejected again, and changes nothing.
-      const said = workspace.deliveredAs(key)
-      const isHeld = said.length === 0 ? workspace.isDelivered(key) : said.some(({ kind }) => kind === 'listing')
+      const isHeld = workspace.isReadable(key) ? isSaid(workspace, key, true) : workspace.isDelivered(key)
       if (!isHeld) return false
     }
   return true

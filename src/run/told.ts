@@ -43,6 +43,12 @@ async function toldOf(
   return new Set(keys.filter((key) => isSeen(key) || workspace.isReadable(key)))
 }
 
+/** Whether a record of this MLSNumber says that the listing is there, or that it is not. */
+export function isSaid(workspace: Tools['workspace'], key: string, isThere: boolean): boolean {
+  for (const { kind } of workspace.deliveredAs(key)) if ((kind === 'listing') === isThere) return true
+  return false
+}
+
 /** What is pending of earlier deltas, in pages. `told`: this delivery says something of the MLSNumber itself. */
 export async function* pendingBeside(
   feed: Pick<Feed, 'name' | 'chatbot'>,
@@ -263,7 +269,7 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
       if (!heldOf.has(mlsNumber) || known.has(mlsNumber)) continue
       known.add(mlsNumber)
       // Of records that differ, one may say that it is gone.
-      const mayBeGone = isGone || workspace.deliveredAs(mlsNumber).some(({ kind }) => kind !== 'listing')
+      const mayBeGone = isGone || isSaid(workspace, mlsNumber, false)
       const isMeant = (held: Approvable): boolean =>
         (isLeaving(held) ? mayBeGone : !isGone) && (waiting === null || hasPart(waiting, held.part))
       const parts = heldOf.get(mlsNumber)!.filter(isApprovable).filter(isMeant)

@@ -7,6 +7,8 @@ import { inOneGo, paged } from './scratch-file.ts'
 import type { NewDelivered, RejectRow, StoredDelivered, Workspace } from './workspace.ts'
 
 const pageRows = 1000
+/** Most MLSNumbers have one record. */
+const readablePage = 20
 
 interface StoredReject {
   position: number
@@ -34,8 +36,10 @@ export function createDelivery(database: Database.Database) {
     `SELECT ${columns} FROM delivered WHERE position = @position
       AND key = (SELECT key FROM delivered_listing WHERE position = @position)`,
   )
-  const readable = database.prepare<[string], Pick<StoredDelivered, 'kind' | 'at' | 'why' | 'position'>>(
-    "SELECT kind, at, why, position FROM delivered WHERE key = ? AND kind <> 'reject' ORDER BY position",
+  type Readable = Pick<StoredDelivered, 'kind' | 'at' | 'why' | 'position'>
+  const readable = database.prepare<[string, number], Readable>(
+    `SELECT kind, at, why, position FROM delivered WHERE key = ? AND position > ? AND kind <> 'reject'
+      ORDER BY position LIMIT ${readablePage}`,
   )
   const anyRow = database
     .prepare<[string, number], number>('SELECT 1 FROM delivered WHERE key = ? AND position > ? LIMIT 1')
@@ -118,12 +122,13 @@ export function createDelivery(database: Database.Database) {
         return [...rejects, ...removeRows.all(...span).flatMap(({ kind }) => (kind === 'reject' ? [] : kind))]
       })
     }),
-    deliveredAs: (key: string): Delivered[] =>
-      readable.all(key).map(({ kind, at, why, position }) => {
-        if (kind === 'listing') return { kind, at, ...readListing(position) }
-        return { kind: kind as 'removal' | 'filtered', at, mlsNumber: key, why: why! }
-      }),
-    isReadable: (key: string) => readable.get(key) !== undefined,
+    *deliveredAs(key: string): Generator<Delivered> {
+      const rows = paged<Readable>(readablePage, (last) => readable.all(key, last?.position ?? -1))
+      for (const { kind, at, why, position } of rows)
+        if (kind === 'listing') yield { kind, at, ...readListing(position) }
+        else yield { kind: kind as 'removal' | 'filtered', at, mlsNumber: key, why: why! }
+    },
+    isReadable: (key: string) => readable.get(key, -1) !== undefined,
     isDelivered: (key: string, behind = -1) => anyRow.get(key, behind) !== undefined,
     deliveredAt(position: number): StoredDelivered & MovingListing {
       const listing = readListing(position)

@@ -72,8 +72,8 @@ export interface Workspace {
   ): (Delivered['kind'][] | null)[]
   /** Removes all that was added in these spans: behind the first position, up to the second one. Gives the kind of each record. */
   drop(spans: readonly (readonly [number, number])[]): Delivered['kind'][]
-  /** The records of this MLSNumber that were added, without rejects. */
-  deliveredAs(key: string): Delivered[]
+  /** The records of this MLSNumber that were added, without rejects. By mistake a feed may give all of its records one. */
+  deliveredAs(key: string): Iterable<Delivered>
   /** Whether a record of this MLSNumber was added that is no reject. */
   isReadable(key: string): boolean
   /** Whether any record of this MLSNumber was added, behind a position where one is given. */

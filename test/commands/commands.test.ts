@@ -104,6 +104,20 @@ test('a held run → 3; status and approve; then 0', async () => {
   expect((await world.executed('approve', 'north', '--yes')).stdout).toContain('holds nothing')
 })
 
+test('what is held of a chatbot that the feed has left waits no more: its next run forgets it', async () => {
+  await world.executed('sync')
+  world.deliver(zillowFeed(all.slice(6)))
+  expect((await world.executed('sync')).status).toBe(3)
+  const ready = async () => (await world.executed('status', '--ready')).stdout
+  expect(await ready()).toContain('listings would leave')
+  world.configure({ north: { chatbot: 'SN-2' } })
+  expect(await ready()).toBe('no daemon is alive on this store\n')
+  expect((await world.executed('status')).stdout).not.toContain('held by')
+  expect((await world.executed('approve', 'north', '--yes')).stdout).toContain('holds nothing')
+  world.configure({ north: {} })
+  expect(await ready()).toContain('listings would leave')
+})
+
 test('status tells that no daemon is there for the next run', async () => {
   world.configure({ north: { schedule: '0 2 * * *' } })
   await world.run()

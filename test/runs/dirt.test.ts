@@ -1,6 +1,7 @@
 /** Whole runs over HTTP with feeds that are odd in a way that must not hurt. */
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { openStore } from '../../src/store/sqlite.ts'
 import { resoRow, resoTable, zillowDocument, zillowHome } from '../support/delivery.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
@@ -219,3 +220,33 @@ describe('a file that says that it is UTF-8, and is not', () => {
     expect((await world.run()).rejects).toMatchObject([{ mlsNumber: null }])
   })
 })
+
+/** As where the number of the office is read as that of the listing. What is told and kept must not grow with their square. */
+test.each(['full', 'delta'])(
+  'records that have all one MLSNumber (%s) are held, and few of them told and kept',
+  async (delivery) => {
+    world = await RunWorld.start({ feeds: { north: { delivery } } })
+    world.deliver(zillowFeed(homes(1, 4)))
+    await world.run()
+    const [office] = homes(99, 99)
+    const wrong = Array.from({ length: 300 }, (_, i) => ({ ...office, price: office.price + i }))
+    world.deliver(zillowFeed([...homes(1, 4), ...wrong]))
+    const { counts, changes, delivery: read } = await world.run()
+    expect([counts.hold, read.duplicates]).toEqual([300, 0])
+    const told = changes.filter(({ kind }) => kind === 'hold').map(({ why }) => why)
+    expect(new Set(told).size).toBe(1)
+    expect(told[0]).toMatch(
+      /^several records .* and differ \(record 5, [^)]*record 9, byte \d+ and 295 more\): correct/,
+    )
+    const store = openStore(join(world.folder, 'store.db'))
+    const pending = (await store.deliveries.pendingOf('north', [office.mlsNumber])).get(office.mlsNumber)
+    expect(pending?.delivered.length).toBe(delivery === 'delta' ? 20 : undefined)
+    await store.close()
+    // What was kept is held again until the feed says which is right.
+    world.deliver(zillowFeed(homes(1, 4)))
+    expect((await world.run()).counts.hold).toBe(delivery === 'delta' ? 20 : 0)
+    world.deliver(zillowFeed([...homes(1, 4), office]))
+    expect((await world.run()).counts).toMatchObject({ hold: 0, create: 1 })
+    expect(world.numbers()).toHaveLength(5)
+  },
+)
