@@ -24,6 +24,7 @@ import { areComplete } from './plan.ts'
 import type { Plan } from './plan.ts'
 import { saidBefore } from './put-back.ts'
 import type { Past } from './recall.ts'
+import { isSaidOnce } from './delivery.ts'
 import type { Delivery } from './delivery.ts'
 import { isStill } from './told.ts'
 import type { Feed, Readers } from './tools.ts'
@@ -70,7 +71,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const { delivery, listed, settings, others, isDoubtful } = plan
   const { summary } = delivery
   const { limits } = feed.plan
-  const saysOnce = delivery.mode === 'delta'
+  const saysOnce = isSaidOnce(feed, delivery.mode)
   // After the loss of a store it is no first load, however long ago that was, if the chatbot shows what the lost store had loaded.
   const wasLoaded = plan.lostAt !== null && past.last.loaded === null && plan.facts.ours > 0
   const isAfterLoss = settings.lostUntil !== null || wasLoaded

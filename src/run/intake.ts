@@ -156,6 +156,8 @@ export async function intakeOf(
       keyless.drop(current!.from)
       return true
     },
+    /** Whether nothing counts that was written then, as a whole full document was written after it. */
+    isReplaced: (written: Written | null): boolean => isAfter(whole, written),
     /** Sentences about the records that were read. */
     notes(): string[] {
       const others =

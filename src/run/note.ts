@@ -9,6 +9,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import type { Plan } from './plan.ts'
 import { lastRunOf } from './recall.ts'
 import type { Prepared } from './run.ts'
+import { isSaidOnce } from './delivery.ts'
 import { areNotedEarly, noteFiles } from './files.ts'
 import { forgetHolds } from './moved.ts'
 import { pendingBeside } from './told.ts'
@@ -65,7 +66,9 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   if (deletes && tells) await store.deliveries.record(feed.name, { lastKey })
   // An absence that was neither noted again nor ended is of a listing that is no longer ours.
   if (guarded.absenceProven) await store.history.pruneAbsences(feed.chatbot, feed.name, now)
-  if (delivery.mode === 'delta') await notePending(feed, tools, plan, now)
+  // What an older full delivery says, or one that is held whole, is not to be done.
+  if (delivery.mode === 'delta' || (isSaidOnce(feed, delivery.mode) && guarded.isBelieved))
+    await notePending(feed, tools, plan, now)
   // From here on nothing of these files is lost: if the run dies, an earlier one must not have the last word because a later one is
   // taken away.
   if (delivery.besides !== null && areNotedEarly(delivery, guarded.isOlder))
@@ -92,25 +95,31 @@ async function notePending(
   now: number,
 ): Promise<void> {
   const { name, chatbot } = feed
+  const isFull = delivery.mode === 'full'
   // What an older delta said stays pending, though it was not planned again.
-  for await (const { untold } of pendingBeside(feed, { store, workspace }))
-    await store.deliveries.notePending(name, untold, now)
+  if (!isFull)
+    for await (const { untold } of pendingBeside(feed, { store, workspace }))
+      await store.deliveries.notePending(name, untold, now)
   // Nothing was said in the future, whatever the sender's clock says.
   const saidAt = Math.min(delivery.written?.at ?? now, now)
-  for (const keys of batches(undone(workspace), () => batchSize)) {
+  for (const some of batches(undone(workspace), () => batchSize)) {
+    const keys = some.map(({ key }) => key)
     const ids = await store.snapshot.ids(chatbot, name, keys)
     const seen = await store.snapshot.recall([...ids.values()].filter((id) => workspace.isSeen(id)))
     const before = await store.deliveries.pendingOf(
       name,
       keys.filter((key) => !policy.saysItself(key)),
     )
-    const pending = keys.map((key) => {
+    const pending = some.map(({ key, isDelete }) => {
       const delivered = differing(workspace.deliveredAs(key))
       const known = seen.get(ids.get(key) ?? NaN)
       if (known !== undefined) {
         const { listing, moving } = caughtUp(known)
         delivered.push({ kind: 'listing', at: 'a record unchanged since the last run', listing, moving })
       }
+      // What a full delivery lacks is gone. The next delta would not tell.
+      if (isFull && isDelete && delivered.length === 0)
+        delivered.push({ kind: 'removal', at: 'the last full delivery', mlsNumber: key, why: 'gone from the feed' })
       return { key, delivered, at: before.get(key)?.at ?? saidAt }
     })
     // Not the deletes that a person approved after a full delivery: the approval has them planned again as long as it stands.
@@ -168,14 +177,14 @@ function* sent(workspace: Workspace): Generator<string> {
 }
 
 /** MLSNumbers of which something is planned, held, or not decided yet. */
-function* undone(workspace: Workspace): Generator<string> {
+function* undone(workspace: Workspace): Generator<{ key: string; isDelete: boolean }> {
   let last: string | null = null
   for (const { change } of workspace.changes()) {
     // Records that differ are changes of one MLSNumber, one after another.
-    if (change.mlsNumber !== last) yield change.mlsNumber
+    if (change.mlsNumber !== last) yield { key: change.mlsNumber, isDelete: change.kind === 'delete' }
     last = change.mlsNumber
   }
-  for (const entry of workspace.bookkeeping()) if (entry.op === 'undecided') yield entry.key
+  for (const entry of workspace.bookkeeping()) if (entry.op === 'undecided') yield { key: entry.key, isDelete: false }
 }
 
 async function write(

@@ -156,9 +156,12 @@ async function read(
       const reasons = stopped === null ? document.reasons : [...document.reasons, stopped]
       const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
       const isWholeFull = said === 'full' && reasons.length === 0
-      if (isWholeFull && name !== null && intake.dropEarlier()) {
-        missing.clear()
-        doubt = null
+      if (isWholeFull && name !== null) {
+        older = null
+        if (intake.dropEarlier()) {
+          missing.clear()
+          doubt = null
+        }
       }
       isFull ||= said === 'full'
       bytes += document.bytes
@@ -170,7 +173,8 @@ async function read(
       if (written === null || isAfter(when, written)) written = when
       // What is read again beside others lies in its place among them.
       const isAgain = readTo !== null && (file ?? newest.besides!).changedAt <= readTo
-      if (!isAgain || files.length === 1) older ??= olderThan(last.written, when, feed.source, moment)
+      const isHeard = (!isAgain || files.length === 1) && !intake.isReplaced(when)
+      if (isHeard) older ??= olderThan(last.written, when, feed.source, moment)
       isOnlyAgain &&= isAgain
     } catch (error) {
       if (name === null || !(error instanceof FeedError)) throw error

@@ -17,6 +17,7 @@ import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
 import { createsWait, holdsWait } from './hold-sentences.ts'
 import { keepList } from './look.ts'
+import { isSaidOnce } from './delivery.ts'
 import { areNotedEarly, noteFiles } from './files.ts'
 import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
@@ -173,7 +174,7 @@ async function record(
     }),
   })
   if (prepared === null || guarded === null) return
-  if (prepared.delivery.mode === 'delta')
+  if (isSaidOnce(feed, prepared.delivery.mode))
     for (const changes of batches(done(workspace), () => 1000))
       await store.deliveries.endPending(feed.name, await carriedOut(feed, store, changes, applied))
   const letGo = { holds: 0 }

@@ -513,16 +513,16 @@ describe('OpenImmo, whose files say whether they are everything', () => {
   const removed = (id: string): string => offer(id, 300_000, '<aktion aktionart="DELETE"/>')
   const numbers = (...ids: number[]): string[] => ids.map((id) => `H-${id}`)
 
+  const feed = {
+    source: './drop-*.xml',
+    preset: 'openimmo',
+    fields: { Url: { template: 'https://homes.example/{MLSNumber}' } },
+    defaults: { DaysOnMarket: 0, ParkingSpots: 0 },
+    limits: { share: 90 },
+  }
+
   beforeEach(async () => {
-    world.configure({
-      north: {
-        source: './drop-*.xml',
-        preset: 'openimmo',
-        fields: { Url: { template: 'https://homes.example/{MLSNumber}' } },
-        defaults: { DaysOnMarket: 0, ParkingSpots: 0 },
-        limits: { share: 90 },
-      },
-    })
+    world.configure({ north: feed })
     put('drop-01.xml', file('VOLL', ...[10, 11, 12, 13, 14, 15, 16, 17].map((id) => offer(String(id)))))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 8 } })
   })
@@ -539,6 +539,51 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     })
     expect(world.numbers()).toEqual(numbers(11, 13, 14, 15, 16, 17, 20))
     expect(world.listing('H-11')).toMatchObject({ SalePrice: 320_000 })
+  })
+
+  test('what of a whole transfer could not be carried out goes on with the changes after it', async () => {
+    put('drop-02.xml', file('VOLL', ...[11, 12, 13, 14, 15, 16, 17, 18].map((id) => offer(String(id), 320_000))))
+    world.standIn.addFault({ operations: ['Create', 'Update', 'Delete'], fault: { kind: 'status', status: 503 } })
+    expect(await world.run()).toMatchObject({ result: 'failed', counts: { create: 1, update: 7, delete: 1 } })
+    world.standIn.clearFaults()
+    put('drop-03.xml', file('TEIL', offer('11', 330_000), offer('19')))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2, update: 7, delete: 1 } })
+    expect(world.numbers()).toEqual(numbers(11, 12, 13, 14, 15, 16, 17, 18, 19))
+    expect([world.listing('H-11'), world.listing('H-12')]).toMatchObject([
+      { SalePrice: 330_000 },
+      { SalePrice: 320_000 },
+    ])
+    put('drop-04.xml', file('TEIL'))
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [] })
+  })
+
+  test('what of it is held can be approved, though only changes come after it', async () => {
+    const [dear, same] = [[10, 11, 12].map((id) => offer(String(id), 900_000)), [13, 14, 15, 16, 17]]
+    put('drop-02.xml', file('VOLL', ...dear, ...same.map((id) => offer(String(id)))))
+    world.configure({ north: { ...feed, limits: {} } })
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0, hold: 3 } })
+    await world.approve()
+    put('drop-03.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, update: 3 } })
+  })
+
+  test('what a backfill leaves of the changes after it the next sync decides', async () => {
+    put('drop-02.xml', file('TEIL', removed('10')))
+    expect(await world.run('backfill')).toMatchObject({ counts: { delete: 0, hold: 1 } })
+    put('drop-03.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 1 }, holds: [] })
+    expect(world.numbers()).toEqual(numbers(11, 12, 13, 14, 15, 16, 17, 18))
+  })
+
+  test('a change that was written before it and comes beside it makes nothing older', async () => {
+    put('drop-02.xml', dated(file('TEIL', offer('18')), 4))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+    const whole = dated(file('VOLL', ...[11, 12, 13, 14, 15, 16, 17, 18].map((id) => offer(String(id)))), 5)
+    put('drop-03.xml', dated(file('TEIL', removed('17')), 2))
+    put('drop-04.xml', whole)
+    put('drop-05.xml', dated(file('TEIL', removed('16')), 3))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 1, hold: 0 } })
+    expect(world.numbers()).toEqual(numbers(11, 12, 13, 14, 15, 16, 17, 18))
   })
 
   test('an offer without a number holds deletes back while its file counts', async () => {
