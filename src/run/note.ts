@@ -66,17 +66,19 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   if (deletes && tells) await store.deliveries.record(feed.name, { lastKey })
   // An absence that was neither noted again nor ended is of a listing that is no longer ours.
   if (guarded.absenceProven) await store.history.pruneAbsences(feed.chatbot, feed.name, now)
-  // What an older full delivery says, or one that is held whole, is not to be done.
-  if (delivery.mode === 'delta' || (isSaidOnce(feed, delivery.mode) && guarded.isBelieved))
-    await notePending(feed, tools, plan, now)
+  // What an older full delivery says, or a whole one that is held whole, is not to be done. One that was cut is as good as a delta.
+  const { complete } = delivery.summary
+  const isOnce = isSaidOnce(feed, delivery.mode)
+  const saysSome = delivery.mode === 'delta' || (isOnce && !complete && !guarded.isOlder)
+  if (saysSome || (isOnce && guarded.isBelieved)) await notePending(feed, tools, plan, now)
   // From here on nothing of these files is lost: if the run dies, an earlier one must not have the last word because a later one is
   // taken away.
   if (delivery.besides !== null && areNotedEarly(delivery, guarded.isOlder))
     await noteFiles(feed, store, delivery.besides)
   if (feed.deltas.size > 0) await notePassedOn(feed, tools, now)
   // A whole full delivery says anew all that is to be done. An older one does not, as something may have been said after it.
-  const saysAll = delivery.summary.complete && !guarded.isOlder
-  if (delivery.mode === 'delta' || saysAll) await store.deliveries.prunePending(feed.name, now)
+  const saysAll = complete && !guarded.isOlder
+  if (saysSome || saysAll) await store.deliveries.prunePending(feed.name, now)
   await tools.planned?.(workspace, guarded.digest)
 }
 
@@ -95,7 +97,7 @@ async function notePending(
   now: number,
 ): Promise<void> {
   const { name, chatbot } = feed
-  const isFull = delivery.mode === 'full'
+  const isFull = delivery.mode === 'full' && delivery.summary.complete
   // What an older delta said stays pending, though it was not planned again.
   if (!isFull)
     for await (const { untold } of pendingBeside(feed, { store, workspace }))

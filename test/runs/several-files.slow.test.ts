@@ -575,6 +575,26 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     expect(world.numbers()).toEqual(numbers(11, 12, 13, 14, 15, 16, 17, 18))
   })
 
+  test.each(['TEIL', 'VOLL'] as const)('what a cut whole transfer names is not gone by an earlier %s', async (art) => {
+    const rest = [11, 12, 13, 14, 15, 16, 17].map((id) => offer(String(id)))
+    put('drop-02.xml', art === 'TEIL' ? file(art, removed('10')) : file(art, ...rest))
+    const status = (...operations: ('Delete' | 'Update')[]): void =>
+      world.standIn.addFault({ operations, fault: { kind: 'status', status: 401 } })
+    status('Delete')
+    expect(await world.run()).toMatchObject({ result: 'failed', counts: { delete: 1 } })
+    world.standIn.clearFaults()
+    status('Update')
+    const cut = file('VOLL', offer('10'), offer('11', 310_000), ...rest.slice(1)).slice(0, -200)
+    put('drop-03.xml', cut)
+    expect(await world.run()).toMatchObject({ delivery: { complete: false }, counts: { update: 1, delete: 0 } })
+    world.standIn.clearFaults()
+    // Its sender sees that and takes it away.
+    rmSync(`${world.folder}/drop-03.xml`)
+    put('drop-04.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, update: 1, delete: 0 } })
+    expect(world.numbers()).toEqual(numbers(10, 11, 12, 13, 14, 15, 16, 17, 18))
+  })
+
   test('a change that was written before it and comes beside it makes nothing older', async () => {
     put('drop-02.xml', dated(file('TEIL', offer('18')), 4))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
