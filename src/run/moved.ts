@@ -1,17 +1,13 @@
 /** A feed that fills another chatbot than in its last run: what is held was held there, and says nothing of this chatbot. */
 import type { History } from '../plan/inputs.ts'
-import { runsKept } from '../store/runs.ts'
 import type { HoldsReader, Store, StoreReader } from '../store/store.ts'
 import type { Feed } from './tools.ts'
 
 type Named = Pick<Feed, 'name' | 'chatbot'>
 
-/** A run that failed, as by a wrong SerialNumber, filled none. */
 async function hasMoved({ name, chatbot }: Named, { runs }: StoreReader): Promise<boolean> {
-  const last = await runs.last(name)
-  const filled =
-    last?.result === 'failed' ? (await runs.latest(name, runsKept)).find(({ result }) => result !== 'failed') : last
-  return filled != null && filled.chatbot !== chatbot
+  const filled = await runs.lastFilled(name)
+  return filled !== null && filled !== chatbot
 }
 
 /** Ends all holds of a feed that has moved. */

@@ -76,6 +76,10 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
     'DELETE FROM under_way WHERE feed = ? AND process = ? AND host = ? RETURNING number',
   )
   const success = column<number | null>(database, 'SELECT last_success FROM feed WHERE name = ?')
+  const filled = column<string>(
+    database,
+    `SELECT chatbot FROM run WHERE feed = ? AND result <> 'failed' ORDER BY number DESC LIMIT 1`,
+  )
   const lost = column<number | null>(database, 'SELECT lost_at FROM feed WHERE name = ?')
   const lastLost = column<number | null>(database, 'SELECT max(lost_at) FROM feed')
   const told = column<string | null>(database, 'SELECT told FROM feed WHERE name = ?')
@@ -129,6 +133,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       },
       underWay: (feed) => underWay.get(feed) ?? null,
       lastSuccess: (feed) => success.get(feed) ?? null,
+      lastFilled: (feed) => filled.get(feed) ?? null,
       lastAccepted: (feed, succeeded = false) => accepted.get(feed, succeeded ? 1 : 0) ?? null,
       lastVerified(feed) {
         const row = verified.get(feed)

@@ -329,6 +329,8 @@ export interface RunsReader {
   underWay(feed: string): Promise<RunUnderWay | null>
   /** `finishedAt` of the last run whose result was ok, held or partial; null: this store has seen none. */
   lastSuccess(feed: string): Promise<number | null>
+  /** The chatbot of the last run that did not fail: one that failed, as by a wrong SerialNumber, filled none. null: there is none. */
+  lastFilled(feed: string): Promise<string | null>
   /** When the last run began whose delivery was complete and not doubted; `succeeded`: of those that did not fail. null: never. */
   lastAccepted(feed: string, succeeded?: boolean): Promise<number | null>
   /** Of the last run after which the chatbot was asked; null: never. */

@@ -1273,6 +1273,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await runs.last('north')).toBeNull()
         expect(await runs.lastSuccess('north')).toBeNull()
         expect(await runs.lastAccepted('north')).toBeNull()
+        expect(await runs.lastFilled('north')).toBeNull()
         expect(await runs.lastVerified('north')).toBeNull()
         expect(await runs.lostAt('north')).toBeNull()
       })
@@ -1282,10 +1283,12 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await runs.record(stopped)
         expect(await runs.lastSuccess('north')).toBeNull()
         expect(await runs.last('north')).toEqual({ ...stopped, number: 1 })
-        const record = (result: RunRecord['result'], at: number) =>
-          runs.record(runRecord({ result, startedAt: at, finishedAt: at }))
+        const record = (result: RunRecord['result'], at: number, chatbot = stopped.chatbot) =>
+          runs.record(runRecord({ result, chatbot, startedAt: at, finishedAt: at }))
         await record('partial', now + 1)
-        for (let i = 2; i < 1010; i++) await record('failed', now + i)
+        await record('failed', now + 2, 'wrong')
+        expect(await runs.lastFilled('north')).toBe(stopped.chatbot)
+        for (let i = 3; i < 1010; i++) await record('failed', now + i)
         expect(await runs.lastSuccess('north')).toBe(now + 1)
         expect((await runs.last('north'))?.finishedAt).toBe(now + 1009)
         expect(await runs.lastSuccess('south')).toBeNull()

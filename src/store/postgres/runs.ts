@@ -65,6 +65,13 @@ export function createRuns(
         [feed],
       )) ?? null,
     lastSuccess: (feed) => of(feed, 'last_success'),
+    lastFilled: async (feed) =>
+      (
+        await door.get<{ chatbot: string }>(
+          `SELECT chatbot FROM run WHERE feed = $1 AND result <> 'failed' ORDER BY number DESC LIMIT 1`,
+          [feed],
+        )
+      )?.chatbot ?? null,
     lastAccepted: async (feed, succeeded = false) =>
       (
         await door.get<{ at: number }>(
