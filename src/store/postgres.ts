@@ -48,15 +48,25 @@ export function openPostgres(address: string, options: PostgresOptions = {}): St
       await assertFit(asker, placeOf(address))
       await transaction(async (one) => {
         await migrateOnce(one, migrations, placeOf(address))
-        for (const { feed, from, listings } of await handOver(one, formerly))
-          warn(`${feed} took over ${many(listings, 'listing')} that the store had under ${from} (formerly)`)
+        await takeOver(one)
       })
     },
   })
+
+  async function takeOver(asker: Asker): Promise<void> {
+    await asker.run('SELECT pg_advisory_xact_lock($1)', [lockNumber])
+    for (const { feed, from, listings } of await handOver(asker, formerly))
+      warn(`${feed} took over ${many(listings, 'listing')} that the store had under ${from} (formerly)`)
+  }
+
   return {
     ...rolesOn(door, leases),
     isBehind: async (chatbot) => leases.isBehind(chatbot),
-    lease: (chatbot, now) => leases.lease(chatbot, now),
+    async lease(chatbot, now) {
+      // A daemon whose configuration is still the earlier one may have run a feed under its former name since.
+      if (formerly.size > 0) await door.transaction(takeOver)
+      return leases.lease(chatbot, now)
+    },
     async close() {
       try {
         await leases.releaseAll()

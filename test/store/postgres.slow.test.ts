@@ -301,6 +301,10 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
     const reader = closed(openPostgresReader(address, { formerly })) as Store
     expect(await reader.snapshot.count(chatbot, 'new')).toBe(1)
     await expect(reader.snapshot.confirm(chatbot, [confirmation('B')])).rejects.toThrow(StoreError)
+    // A daemon of before the change goes on with the former name for a while.
+    await before.runs.record(runRecord({ feed: 'old' }))
+    await (await store.lease(chatbot, now)).release()
+    expect(await closed(openPostgresReader(address, { formerly })).runs.feeds()).toEqual(['new'])
   })
 
   it('what a feed loaded under a former name is no beginning, as where the new name had nothing yet, or another chatbot', async () => {
