@@ -177,7 +177,7 @@ async function record(
   if (isSaidOnce(feed, prepared.delivery.mode))
     for (const changes of batches(done(workspace), () => 1000))
       await store.deliveries.endPending(feed.name, await carriedOut(feed, store, changes, applied))
-  const letGo = { holds: 0 }
+  const letGo = { holds: 0, own: 0 }
   await store.holds.replace(feed.name, heldOf(workspace, prepared, letGo), {
     // The start of the run: nightly runs begin a day apart, however long they take.
     now: prepared.past.moment.now,
@@ -190,7 +190,7 @@ async function record(
   const isListExpected = !guarded.trips.some(({ name }) => name === 'chatbot')
   if (isListExpected && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
     await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
-  await recordDelivery(feed, { store, workspace }, report, prepared, applied, letGo.holds > 0)
+  await recordDelivery(feed, { store, workspace }, report, prepared, applied, letGo.own > 0)
 }
 
 /** Fewer records of a delta may all be rejected on an ordinary day. */
@@ -237,8 +237,15 @@ async function carriedOut(
   return changes.filter(isSeen).map(({ mlsNumber }) => mlsNumber)
 }
 
-/** What this run holds, and earlier holds that stay. Counts in `letGo` what was let go and carried out. */
-function* heldOf(workspace: Workspace, { past, plan }: Prepared, letGo: { holds: number }): Generator<NewHeld> {
+/**
+ * What this run holds, and earlier holds that stay. Counts in `letGo` what was let go and carried out; `own`: of what this delivery
+ * says itself.
+ */
+function* heldOf(
+  workspace: Workspace,
+  { past, plan }: Prepared,
+  letGo: { holds: number; own: number },
+): Generator<NewHeld> {
   for (const { mlsNumber, why, part } of plan.untold.unclear) yield { mlsNumber, why, ...staying(part!) }
   for (const { change, weighed, outcome, remembered } of workspace.changes()) {
     const { mlsNumber, why, cause } = change
@@ -253,8 +260,10 @@ function* heldOf(workspace: Workspace, { past, plan }: Prepared, letGo: { holds:
     for (const held of parts) yield { mlsNumber, why, home, ...held }
     if (isHeld && parts.length === 0) yield { mlsNumber, why, part: null, home, isElsewhere }
     // What was let go but not carried out keeps its hold with its decision: nobody is asked about it anew.
-    if (outcome?.result === 'done') letGo.holds += weighed.released.length
-    else
+    if (outcome?.result === 'done') {
+      letGo.holds += weighed.released.length
+      if (plan.policy.saysItself(mlsNumber)) letGo.own += weighed.released.length
+    } else
       for (const part of weighed.released) {
         const record = cause === 'other-number' ? remembered.holds.find((one) => one.part === part) : undefined
         yield { mlsNumber, why, home, ...(record === undefined ? staying(part) : waitingOn(record)) }

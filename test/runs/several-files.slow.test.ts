@@ -392,6 +392,23 @@ describe('REAXML, a file for each listing', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', changes: [] })
   })
 
+  test('what of earlier deliveries is approved meanwhile makes it no newer', async () => {
+    const priced = (price: number, at: number): string => stub('1', 'current', `<price>${price}</price>`, at)
+    put('drop-1.xml', whole('1', 1))
+    await world.run()
+    put('drop-2.xml', priced(610000, 8))
+    world.standIn.addFault({ operations: ['Update'], times: 20, fault: { kind: 'status', status: 503 } })
+    await world.run()
+    world.standIn.clearFaults()
+    put('drop-3.xml', whole('2', 4))
+    put('drop-4.xml', priced(620000, 3))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 1 } })
+    await world.approve()
+    expect(await world.run()).toMatchObject({ counts: { create: 1, update: 1 } })
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0, hold: 1 } })
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 610000 })
+  })
+
   test('of files that came in another order than they were written, the one that was written last counts', async () => {
     put('drop-1.xml', whole('1', 1))
     await world.run()
