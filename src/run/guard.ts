@@ -101,6 +101,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     isDoubtful,
     isBelieved,
     stays,
+    saysItself: plan.policy.saysItself,
   })
   const nameless = counted.nameless + plan.untold.nameless
   const notes = [
@@ -325,10 +326,15 @@ interface Standing {
   isBelieved: boolean
   /** Whether earlier holds of an MLSNumber stay, unless this run holds it itself. */
   stays: (mlsNumber: string) => boolean
+  saysItself: Policy['saysItself']
 }
 
 /** Counts the plan with its holds. */
-function count(workspace: Workspace, planned: Counts, { volatile, isDoubtful, isBelieved, stays }: Standing) {
+function count(
+  workspace: Workspace,
+  planned: Counts,
+  { volatile, isDoubtful, isBelieved, stays, saysItself }: Standing,
+) {
   const counts = { ...planned }
   const digest = createHash('sha256')
   let lookUps = 0
@@ -343,8 +349,8 @@ function count(workspace: Workspace, planned: Counts, { volatile, isDoubtful, is
   let signed = 0
   /** Deletes that wait for a record without MLSNumber: as of this run, and as of an earlier one. */
   let [nameless, stillNameless] = [0, 0]
-  /** New listings that are held, for whatever reason. */
-  let heldNew = 0
+  /** New listings that are held, for whatever reason; of them, those that this delivery itself has. */
+  let [heldNew, heldOwn] = [0, 0]
   /** What waits for something else than an approval; what the guard let go of, and waits for the other number of its home. */
   let [others, waitingForOther] = [0, 0]
   /** Listings that another feed has, by the sentence that says so. */
@@ -370,7 +376,10 @@ function count(workspace: Workspace, planned: Counts, { volatile, isDoubtful, is
     if (change.kind === 'update' && change.cause === 'mapping') mapped++
     if (change.kind === 'update' && isSignature(change.fields, volatile)) signed++
     if (change.kind === 'hold' && change.isConflict) conflicts++
-    if (change.kind === 'hold' && change.held === 'create') heldNew++
+    if (change.kind === 'hold' && change.held === 'create') {
+      heldNew++
+      if (saysItself(change.mlsNumber)) heldOwn++
+    }
     if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
     else if (change.kind === 'hold' && !isHeld && change.cause !== 'other-feed') {
       const isLeft = stays(change.mlsNumber) || (survives && !isBelieved)
@@ -394,6 +403,7 @@ function count(workspace: Workspace, planned: Counts, { volatile, isDoubtful, is
     mapped,
     signed,
     heldNew,
+    heldOwn,
     conflicts,
     elsewhere,
     nameless,
@@ -467,7 +477,7 @@ function isSignature(fields: readonly FieldChange[], volatile: ReadonlySet<Field
 }
 
 function* notesOf(
-  { mapped, signed, heldNew }: { mapped: number; signed: number; heldNew: number },
+  { mapped, signed, heldNew, heldOwn }: Record<'mapped' | 'signed' | 'heldNew' | 'heldOwn', number>,
   counts: Counts,
   past: Past,
   plan: Plan,
@@ -479,7 +489,7 @@ function* notesOf(
   // Some of ours left within a day.
   const there = facts.ours - facts.counted.delete
   // That is said on, while it names none of ours and many others are held as new.
-  const isOther = past.isNewMapping ? there > named : named === 0 && there > 2 && heldNew * 2 >= there
+  const isOther = past.isNewMapping ? there > named : named === 0 && there > 2 && heldOwn * 2 >= there
   if (isOther && delivery.mode === 'delta' && settings.deletes) {
     const because = past.isNewMapping ? 'the mapping changed, and ' : ''
     const [are, stay, they] = there - named === 1 ? ['is', 'stays', 'it is'] : ['are', 'stay', 'they are']

@@ -612,6 +612,17 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     expect(world.numbers()).toEqual(numbers(10, 11, 12, 13, 14, 15, 16, 17, 18))
   })
 
+  test('where new numbers of it are held, the changes after it are not taken for the whole inventory', async () => {
+    world.configure({ north: { ...feed, limits: {} } })
+    const renumbered = [10, 11, 12, 13, 14, 15, 16, 17].map((id) => offer(String(id)).replace('>H-', '>N-'))
+    put('drop-02.xml', file('VOLL', ...renumbered))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 16 } })
+    put('drop-03.xml', file('TEIL', offer('18')))
+    const { counts, notes } = await world.run()
+    expect(counts).toMatchObject({ create: 1, hold: 8 })
+    expect(notes).not.toContainEqual(expect.stringContaining('delivery: full'))
+  })
+
   test('a change that was written before it and comes beside it makes nothing older', async () => {
     put('drop-02.xml', dated(file('TEIL', offer('18')), 4))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
