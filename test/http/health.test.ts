@@ -59,6 +59,20 @@ test('/readyz says why not: a feed without a good run, a hold at once, a refused
   })
 })
 
+test('/readyz tells that the store is away, to who has the token', async () => {
+  served = await Served.start(
+    { token },
+    { ...first, more: { store: 'postgres://u:geheim-12345@127.0.0.1:1/listings' } },
+  )
+  expect(await served.ask('/readyz')).toMatchObject({ status: 503, text: '{"ready":false}' })
+  const { status, text } = await served.askAs('/readyz')
+  expect(status).toBe(503)
+  expect(JSON.parse(text)).toEqual({
+    ready: false,
+    reasons: [{ feed: null, what: 'store', text: expect.stringContaining("can't be reached") }],
+  })
+})
+
 test('/readyz tells who lacks the token whether, and nothing more', async () => {
   served = await Served.start({ token })
   await until(() => served.runs() === 1)
