@@ -244,18 +244,19 @@ const turned = {
 const onlyPairs = `SELECT gone.seq AS place, gone.key AS gone, comes.seq, comes.change FROM change AS gone
   JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair = 1
   WHERE gone.pair = 1 AND gone.kind <> 'create' AND gone.seq > ?
-    AND (SELECT count(*) FROM change AS one WHERE one.home = gone.home AND one.pair = 1) = 2 ORDER BY gone.seq LIMIT ${pageRows}`
+    AND gone.home IN (SELECT home FROM change WHERE pair = 1 GROUP BY home HAVING count(*) = 2) ORDER BY gone.seq LIMIT ${pageRows}`
 const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.change ->> '$.why') FROM change AS other
   WHERE other.home = change.home AND other.kind IN ('hold', 'reject', 'stays-held') AND other.pair > 0 LIMIT 1) END`
 const refusedBeside = `pair = 1 AND EXISTS (SELECT 1 FROM change AS other, json_each(other.remembered, '$.holds') AS hold
-  WHERE other.home = change.home AND other.pair = 1 AND other.seq <> change.seq
+  WHERE other.home = change.home AND other.pair = 1 AND instr(other.remembered, '"refused"') AND other.seq <> change.seq
     AND hold.value ->> '$.part' IN ('delete', 'create') AND hold.value ->> '$.decision' = 'refused')`
 
 /**
  * Pairs what leaves a home with what comes to it, the first with the first and so on. The order: first what can be carried out, then
  * what can't (`isStuck`), last what the list lacks (`isMissing`); else plan order. Two stuck ones are not paired, nor a stuck one
  * with a missing one. Homes without an address are paired if their MLSNumbers differ only in spelling. The rest of these are paired
- * with stuck deletes alone, and only while a home with an address has a stuck delete and something that comes.
+ * with stuck deletes alone, and only while a home with an address has a stuck delete and something that comes. The indexes are for many
+ * listings of one address, as of a house whose units have no numbers.
  */
 const pairing = `
 CREATE INDEX IF NOT EXISTS change_by_number ON change (substr(number, -4)) WHERE number IS NOT NULL;
@@ -282,4 +283,7 @@ WHERE pairs.seq = change.seq;
 UPDATE change SET kind = 'delete', change = change -> '$.action'
   WHERE pair = 1 AND kind = 'hold' AND change ->> '$.action.kind' = 'delete';
 CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR pair > 0;
+CREATE INDEX IF NOT EXISTS change_to_come ON change (home, kind) WHERE pair > 0 AND result IS NOT 'done';
+CREATE INDEX IF NOT EXISTS change_of_missing ON change (home, kind) WHERE pair = 2;
+CREATE INDEX IF NOT EXISTS change_by_refusal ON change (home) WHERE pair = 1 AND instr(remembered, '"refused"');
 `

@@ -1,0 +1,43 @@
+/** Runs take time that grows with their listings and no faster, also where the listings have in common what tells others apart. */
+import { expect, test } from 'vitest'
+import { homes, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+import { excess, sizes } from './growth.ts'
+
+const day = 86_400_000
+
+/** Loads the first of these feeds and plays a night with each of the others. */
+async function played(...feeds: readonly Home[][]): Promise<RunWorld> {
+  const world = await RunWorld.start()
+  for (const feed of feeds) {
+    world.deliver(zillowFeed(feed))
+    await world.run()
+    world.clock.advance(day)
+  }
+  return world
+}
+
+test('the flats of one house without numbers of their own, which all come under other MLSNumbers', async () => {
+  const flats = (count: number, prefix = ''): Home[] =>
+    homes(1, count).map((home) => ({ ...home, street: '1 Main Street', unit: '', mlsNumber: prefix + home.mlsNumber }))
+  const work = async (count: number): Promise<void> => {
+    const other = flats(count, 'X')
+    const world = await played(flats(count), other, other)
+    await world.approve()
+    await world.run()
+    expect(world.numbers()).toEqual(other.map(({ mlsNumber }) => mlsNumber))
+    await world.end()
+  }
+  expect(await excess(work, sizes(100))).toBeNull()
+})
+
+test('records that have all one MLSNumber', async () => {
+  const work = async (count: number): Promise<void> => {
+    const wrong = homes(1, count).map((home) => ({ ...home, mlsNumber: 'OFFICE' }))
+    const world = await played(homes(1, 2), [...homes(1, 2), ...wrong])
+    expect(world.numbers()).toHaveLength(2)
+    await world.end()
+  }
+  expect(await excess(work, sizes(500))).toBeNull()
+})
