@@ -241,10 +241,12 @@ const turned = {
   remembered: `(remembered IS NOT NULL OR pair > 0) AND ${isChange}`,
   paired: `pair > 0 AND ${isChange}`,
 } as const
-const onlyPairs = `SELECT gone.seq AS place, gone.key AS gone, comes.seq, comes.change FROM change AS gone
+// In plan order, or each page would find all pairs anew.
+const onlyPairs = `SELECT gone.seq AS place, gone.key AS gone, comes.seq, comes.change FROM change AS gone NOT INDEXED
   JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair = 1
   WHERE gone.pair = 1 AND gone.kind <> 'create' AND gone.seq > ?
-    AND gone.home IN (SELECT home FROM change WHERE pair = 1 GROUP BY home HAVING count(*) = 2) ORDER BY gone.seq LIMIT ${pageRows}`
+    AND (SELECT count(*) FROM (SELECT 1 FROM change AS one WHERE one.home = gone.home AND one.pair = 1 LIMIT 3)) = 2
+  ORDER BY gone.seq LIMIT ${pageRows}`
 const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.change ->> '$.why') FROM change AS other
   WHERE other.home = change.home AND other.kind IN ('hold', 'reject', 'stays-held') AND other.pair > 0 LIMIT 1) END`
 const refusedBeside = `pair = 1 AND EXISTS (SELECT 1 FROM change AS other, json_each(other.remembered, '$.holds') AS hold

@@ -1,5 +1,7 @@
 /** Runs take time that grows with their listings and no faster, also where the listings have in common what tells others apart. */
 import { expect, test } from 'vitest'
+import { openWorkspace } from '../../src/workspace/sqlite.ts'
+import { createOf, deleteOf, nothing, wholeSides } from '../support/changes.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
@@ -40,4 +42,21 @@ test('records that have all one MLSNumber', async () => {
     await world.end()
   }
   expect(await excess(work, sizes(500))).toBeNull()
+})
+
+test('homes that all come under other MLSNumbers', async () => {
+  const work = (count: number): void => {
+    const workspace = openWorkspace()
+    const changes = Array.from({ length: count }, (_, i) => [
+      deleteOf(`A${i}`, { home: `h${i}` }),
+      createOf(`B${i}`, { home: `h${i}` }),
+    ])
+    workspace.addChanges(
+      changes.flat().map((change) => ({ change, remembered: nothing })),
+      wholeSides,
+    )
+    expect(Array.from(workspace.pairs())).toHaveLength(count)
+    workspace.close()
+  }
+  expect(await excess(work, sizes(5000, 4))).toBeNull()
 })
