@@ -138,7 +138,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     notes.push(`${waitingForOther} held before ${go} together with the other ${other}, which can't change yet`)
   }
   const { resting } = plan.untold
-  if (isWhole && resting > 0) notes.push(restingSentence(resting, feed.name))
+  if (isWhole && resting > 0) notes.push(restingSentence(resting, feed))
   const { held, heldInPart, fresh, stillNameless, digest } = counted
   // What `approve` shows: earlier holds that stand, and of this run all or, where these include some of its own, what is new.
   const own = isWhole ? held - counted.beside : fresh
@@ -420,9 +420,14 @@ function namelessSentence(deletes: number, feed: string): string {
   return `${wait}, as a record without MLSNumber may be ${which}: give the record its number in the feed; or, if ${deletes === 1 ? 'it is' : 'all are'} gone, now: listing-sync approve ${feed}`
 }
 
-function restingSentence(listings: number, feed: string): string {
+function restingSentence(listings: number, { name, mapping }: Feed): string {
   const wait = listings === 1 ? '1 listing waits' : `${listings} listings wait`
-  return `${wait} for a full delivery, or for one that names ${listings === 1 ? 'it' : 'them'}, as a delta says nothing of what is not in it: give the whole feed once with delivery: full; listing-sync status ${feed} says why`
+  // With that setting a file that says itself that it is a change would be taken for the whole feed.
+  const how =
+    mapping.deliveryOf === undefined
+      ? 'give the whole feed once with delivery: full'
+      : 'the next whole transfer will do'
+  return `${wait} for a full delivery, or for one that names ${listings === 1 ? 'it' : 'them'}, as a delta says nothing of what is not in it: ${how}; listing-sync status ${name} says why`
 }
 
 const examplesShown = 3

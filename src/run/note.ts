@@ -76,9 +76,9 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   if (delivery.besides !== null && areNotedEarly(delivery, guarded.isOlder))
     await noteFiles(feed, store, delivery.besides)
   if (feed.deltas.size > 0) await notePassedOn(feed, tools, now)
-  // A whole full delivery says anew all that is to be done. An older one does not, as something may have been said after it.
-  const saysAll = complete && !guarded.isOlder
-  if (saysSome || saysAll) await store.deliveries.prunePending(feed.name, now)
+  // A whole full delivery says anew all that is to be done. An older one does not, as something may have been said after it, nor does
+  // one that is held whole.
+  if (saysSome || guarded.isBelieved) await store.deliveries.prunePending(feed.name, now)
   await tools.planned?.(workspace, guarded.digest)
 }
 

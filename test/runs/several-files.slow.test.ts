@@ -574,6 +574,18 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [] })
   })
 
+  test('a whole transfer that is held ends nothing of what is still to be done', async () => {
+    put('drop-02.xml', file('TEIL', offer('11', 320_000), offer('18')))
+    world.standIn.addFault({ operations: ['Create', 'Update'], fault: { kind: 'status', status: 503 } })
+    expect(await world.run()).toMatchObject({ result: 'partial', counts: { create: 1, update: 1 } })
+    world.standIn.clearFaults()
+    put('drop-03.xml', file('VOLL', offer('17')))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0 } })
+    put('drop-04.xml', file('TEIL', offer('19')))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 2, update: 1 } })
+    expect(world.numbers()).toEqual(numbers(10, 11, 12, 13, 14, 15, 16, 17, 18, 19))
+  })
+
   test('what of it is held can be approved, though only changes come after it', async () => {
     const [dear, same] = [[10, 11, 12].map((id) => offer(String(id), 900_000)), [13, 14, 15, 16, 17]]
     put('drop-02.xml', file('VOLL', ...dear, ...same.map((id) => offer(String(id)))))
@@ -582,6 +594,19 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     await world.approve()
     put('drop-03.xml', file('TEIL', offer('18')))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, update: 3 } })
+  })
+
+  test('what of it was held whole and is approved goes with the next one, and the changes between say so', async () => {
+    const ids = [10, 11, 12, 13, 14, 15, 16, 17]
+    put('drop-02.xml', file('VOLL', ...ids.map((id) => offer(String(id), 900_000))))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 8 } })
+    await world.approve()
+    put('drop-03.xml', file('TEIL', offer('18')))
+    expect((await world.run()).notes).toEqual([
+      '8 listings wait for a full delivery, or for one that names them, as a delta says nothing of what is not in it: the next whole transfer will do; listing-sync status north says why',
+    ])
+    put('drop-04.xml', file('VOLL', ...ids.map((id) => offer(String(id), 900_000)), offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 8 } })
   })
 
   test('what a backfill leaves of the changes after it the next sync decides', async () => {
