@@ -3,7 +3,7 @@
  * plans the next one, so that a slow run is never queued behind itself.
  */
 import type { App } from '../app/app.ts'
-import { StoreError, messageOf } from '../core/errors.ts'
+import { StoreConfigError, StoreError, messageOf } from '../core/errors.ts'
 import type { PlannedRun, Queue } from '../store/queue.ts'
 import type { DueTimes } from './schedule.ts'
 
@@ -83,13 +83,16 @@ export function sharedRuns(
     await queue.plan(runs)
   }
 
-  /** `due`: feeds that have come due, of which nothing else tells if the database is away: then none of their runs begins. */
-  async function tryPlan(now: number, due: readonly Feed[] = []): Promise<void> {
+  /**
+   * `due`: feeds that have come due, of which nothing else tells if the database is away: then none of their runs begins. Throws, the
+   * first time, if `store` or what it names has to be put right.
+   */
+  async function tryPlan(now: number, due: readonly Feed[], isFirst = false): Promise<void> {
     try {
       await plan(now)
       plannedAt = now
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error
+      if (!(error instanceof StoreError) || (isFirst && error instanceof StoreConfigError)) throw error
       log.error({ problem: messageOf(error) }, 'could not plan the next runs: trying again')
       for (const feed of due) feed.miss(error.message)
     }
@@ -135,7 +138,7 @@ export function sharedRuns(
 
   return {
     async begin() {
-      await tryPlan(clock.now())
+      await tryPlan(clock.now(), [], true)
       working = queue.work(most, carryOut, signal)
     },
     async look(now) {
@@ -146,7 +149,7 @@ export function sharedRuns(
       if (due.length > 0 || now >= plannedAt + planEvery || now < plannedAt)
         planning = tryPlan(now, due).finally(() => (planning = null))
     },
-    changed: (_, now) => tryPlan(now),
+    changed: (_, now) => tryPlan(now, []),
     bySecond: () => false,
     async end() {
       await planning

@@ -323,6 +323,17 @@ describe.skipIf(noPostgres !== null || isShifted)('a database on PostgreSQL', ()
     expect(world.standIn.counts.Create).toBe(0)
   })
 
+  it('a user who may make no schema for the queue: a daemon ends with status 78, in one sentence', async () => {
+    const address = await server.database()
+    await server.ask(`REVOKE CREATE ON DATABASE ${nameOf(address)} FROM PUBLIC`)
+    const limited = await stranger(address)
+    await server.ask(`GRANT ALL ON SCHEMA public TO ${new URL(limited).username}`, nameOf(address))
+    configure(limited)
+    expect((await world.executed('sync')).status).toBe(0)
+    const { status, stderr } = await world.executed('daemon')
+    expect([status, stderr]).toEqual([78, expect.stringContaining('this user may not do that; give it all rights')])
+  })
+
   it('a user who owns the database and has no other right is all that it takes', async () => {
     const address = await stranger(await server.database())
     await server.ask(`ALTER DATABASE ${nameOf(address)} OWNER TO ${new URL(address).username}`)
