@@ -22,7 +22,13 @@ async function played(...feeds: readonly Home[][]): Promise<RunWorld> {
 
 test('the flats of one house without numbers of their own, which all come under other MLSNumbers', async () => {
   const flats = (count: number, prefix = ''): Home[] =>
-    homes(1, count).map((home) => ({ ...home, street: '1 Main Street', unit: '', mlsNumber: prefix + home.mlsNumber }))
+    homes(1, count).map((home) => ({
+      ...home,
+      street: '1 Main Street',
+      unit: '',
+      city: 'Dike',
+      mlsNumber: prefix + home.mlsNumber,
+    }))
   const work = async (count: number): Promise<void> => {
     const other = flats(count, 'X')
     const world = await played(flats(count), other, other)
