@@ -60,6 +60,8 @@ export function sharedRuns(
   let plannedAt = -Infinity
   let looked = clock.now()
   let planning: Promise<void> | null = null
+  /** Feeds that came due when the database was found away: their runs begin late, or not at all. */
+  let late: readonly Feed[] = []
   let working = Promise.resolve()
 
   /** Worked out once for each time. */
@@ -84,17 +86,19 @@ export function sharedRuns(
   }
 
   /**
-   * `due`: feeds that have come due, of which nothing else tells if the database is away: then none of their runs begins. Throws, the
-   * first time, if `store` or what it names has to be put right.
+   * `due`: feeds that have come due, of which nothing else tells if the database is still away by the next time: then none of their
+   * runs begins. Throws, the first time, if `store` or what it names has to be put right.
    */
   async function tryPlan(now: number, due: readonly Feed[], isFirst = false): Promise<void> {
     try {
       await plan(now)
       plannedAt = now
+      late = []
     } catch (error) {
       if (!(error instanceof StoreError) || (isFirst && error instanceof StoreConfigError)) throw error
       log.error({ problem: messageOf(error) }, 'could not plan the next runs: trying again')
-      for (const feed of due) feed.miss(error.message)
+      for (const feed of late) feed.miss(error.message)
+      late = due
     }
   }
 

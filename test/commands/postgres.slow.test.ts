@@ -171,6 +171,32 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
     },
   )
 
+  it('nobody is told where the database is away for a moment when a run is due', async () => {
+    const told: string[] = []
+    const receiver = createServer((request, response) => {
+      request.on('data', (body: Buffer) => told.push(body.toString()))
+      response.end()
+    }).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    const notify = [{ url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`, form: 'json' }]
+    world.configure({ north: { schedule: '*/30 * * * * *' } }, {}, address, { notify })
+    gate.open()
+    const ended = await world.started(async (child) => {
+      let log = ''
+      child.stderr!.on('data', (text: string) => (log += text))
+      await until(() => log.includes('run finished'))
+      await until(() => new Date().getSeconds() % 30 === 27)
+      await server.stop()
+      await until(() => log.includes('could not plan the next runs'))
+      await server.start()
+      const before = log.length
+      await until(() => log.slice(before).includes('run finished'))
+      child.kill('SIGTERM')
+    }, 'daemon')
+    receiver.close()
+    expect({ status: ended.status, told }).toEqual({ status: 0, told: [] })
+  })
+
   it('two daemons share the runs of one store: none overlaps, none fails, and what one leaves the other goes on with', async () => {
     // A slow machine has time for three of them before a feed is stale.
     const feed = { schedule: '*/5 * * * * *' }
