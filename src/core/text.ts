@@ -97,8 +97,8 @@ export function many(count: number, noun: string, nouns = `${noun}s`): string {
 }
 
 /** The first names of `count`, and how many more there are. */
-export const andMore = (names: readonly string[], count: number): string =>
-  names.join(', ') + (count > names.length ? ` and ${count - names.length} more` : '')
+export const andMore = (names: readonly string[], count: number, between = ', '): string =>
+  names.join(between) + (count > names.length ? ` and ${count - names.length} more` : '')
 
 /** A span of milliseconds: "72 hours"; below two hours minutes, below two minutes seconds. */
 export function spanInWords(span: number): string {

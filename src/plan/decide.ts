@@ -2,6 +2,7 @@
 import { contentHash } from '../core/hash.ts'
 import { caughtUp, listingAt } from '../core/listing.ts'
 import type { MovingListing } from '../core/listing.ts'
+import { andMore } from '../core/text.ts'
 import { leaving } from './absent.ts'
 import { hold } from './change.ts'
 import type { Change } from './change.ts'
@@ -49,8 +50,7 @@ function changesOf(one: Case, wanted: readonly WantedListing[]): Change[] {
     return holdEach(`another record of this MLSNumber (${reject.at}) can't be read: correct the feed`)
   if (wanted.length > 1 || (wanted.length === 1 && stated !== null)) {
     const places = [...delivered.map(({ at }) => at), ...(seen ? ['a record unchanged since the last run'] : [])]
-    const more = places.length > placesShown ? ` and ${places.length - placesShown} more` : ''
-    const where = places.slice(0, placesShown).join('; ') + more
+    const where = andMore(places.slice(0, placesShown), places.length, '; ')
     return holdEach(`several records have this MLSNumber and differ (${where}): correct the feed`)
   }
   const change = wanted.length === 1 ? present(one, wanted[0]) : leaving(one, stated)
