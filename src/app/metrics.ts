@@ -6,8 +6,8 @@ import { exposition } from '../report/metrics.ts'
 import type { FeedMetrics } from '../report/metrics.ts'
 import type { Report } from '../report/report.ts'
 import type { RunRecord, StoreReader } from '../store/store.ts'
-import { withoutHolds } from '../run/moved.ts'
 import type { App } from './app.ts'
+import { withoutHolds } from './held.ts'
 
 type Ran = Pick<RunRecord, 'startedAt' | 'finishedAt' | 'result' | 'figures'>
 

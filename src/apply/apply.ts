@@ -6,6 +6,7 @@ import pLimit from 'p-limit'
 import { batches } from '../core/batches.ts'
 import { clearedWith } from '../plan/change.ts'
 import { ServiceError, StoreError, messageOf } from '../core/errors.ts'
+import { noOutcomes } from '../workspace/workspace.ts'
 import type { OfKind, OutcomeResult, Stored } from '../workspace/workspace.ts'
 import { asRespelled, createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import { callsToLookAgain, contextOf } from './context.ts'
@@ -178,7 +179,7 @@ function tooLate({ runtime, stop }: ApplyContext, until: number): boolean {
 
 /** Counts the outcomes. A change that was never begun gets the outcome `skipped`. */
 function tally({ workspace, stop, miscounts }: ApplyContext): Omit<Applied, keyof Seen> {
-  const outcomes: Applied['outcomes'] = { done: 0, failed: 0, unknown: 0, skipped: 0 }
+  const outcomes = { ...noOutcomes }
   const error = stop.reason ?? (stop.late ? leftForTheNext : null)
   let late = 0
   const skipped: { seq: number; outcome: { result: OutcomeResult; error: string | null } }[] = []

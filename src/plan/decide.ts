@@ -65,19 +65,16 @@ function wantedListings({ delivered, row, seen, settings, recall }: Case): Wante
     const once = (): MovingListing => (listing ??= read())
     return { listing: () => listingAt(once(), now, today), placeholders: () => once().moving.placeholders ?? [] }
   }
-  const wanted: WantedListing[] = []
-  const contents = new Set<string>()
+  const wanted = new Map<string, WantedListing>()
   if (seen && row !== null) {
     const reading = readingOf(() => caughtUp(recall(row.id)))
     const moved = row.movesAt !== null && row.movesAt <= now
     const content = moved ? contentHash(reading.listing(), volatile.fields) : row.content!
-    contents.add(content)
-    wanted.push({ content, at: { snapshot: row.id }, home: row.home, byMapping: false, ...reading })
+    wanted.set(content, { content, at: { snapshot: row.id }, home: row.home, byMapping: false, ...reading })
   }
   for (const record of delivered) {
-    if (record.kind !== 'listing' || contents.has(record.content!)) continue
-    contents.add(record.content!)
-    wanted.push({
+    if (record.kind !== 'listing' || wanted.has(record.content!)) continue
+    wanted.set(record.content!, {
       content: record.content!,
       at: { delivered: record.position },
       home: record.home,
@@ -85,5 +82,5 @@ function wantedListings({ delivered, row, seen, settings, recall }: Case): Wante
       ...readingOf(() => record.listing()),
     })
   }
-  return wanted
+  return [...wanted.values()]
 }

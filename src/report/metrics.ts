@@ -1,6 +1,7 @@
 /** Metrics as Prometheus' text exposition, in the form that the textfile collector of its node exporter reads. */
 
 import { noCounts } from '../plan/change.ts'
+import { noOutcomes } from '../workspace/workspace.ts'
 
 /** The figures of one feed. Times in milliseconds since the epoch; null: never, or not known. */
 export interface FeedMetrics {
@@ -33,7 +34,7 @@ type Sample = [labels: Record<string, string>, value: number]
 
 export const results = ['ok', 'held', 'partial', 'failed']
 export const kinds = Object.keys(noCounts)
-export const outcomeNames = ['done', 'failed', 'unknown', 'skipped']
+export const outcomeNames = Object.keys(noOutcomes)
 const verdicts = ['agreed', 'disagreed', 'unanswered'] as const
 
 const single = (value: number | null | undefined): Sample[] => (value == null ? [] : [[{}, value]])

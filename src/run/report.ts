@@ -8,6 +8,7 @@ import { fieldsOf, noCounts } from '../plan/change.ts'
 import type { ChangeKind } from '../plan/change.ts'
 import type { Remembered, Weighed } from '../plan/guard/hold.ts'
 import type { Report, ReportedChange } from '../report/report.ts'
+import { noOutcomes } from '../workspace/workspace.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { keysHeldBy } from './guard.ts'
 import type { Guarded } from './guard.ts'
@@ -18,8 +19,6 @@ import type { Feed, Mode, Readers } from './tools.ts'
 
 /** What a report reads from while the run's workspace exists. */
 type Sources = Pick<Readers, 'runtime' | 'service' | 'workspace'>
-
-const noOutcomes: Applied['outcomes'] = { done: 0, failed: 0, unknown: 0, skipped: 0 }
 
 /** Makes the report, also of a failed run, from what is known so far. `error`: why the run failed, as a sentence. */
 export function reportOf(

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Gate } from '../support/gate.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { noPostgres, startPostgres } from '../support/postgres.ts'
@@ -35,6 +35,19 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
 
   const configure = (store = address, feed: object = {}): void =>
     world.configure({ north: feed }, { concurrency: 1 }, store)
+  /** Configures a place that is told, and gives the events that it was told of. */
+  const telling = async (schedule: string): Promise<string[]> => {
+    const told: string[] = []
+    const receiver = createServer((request, response) => {
+      request.on('data', (body: Buffer) => told.push((JSON.parse(body.toString()) as { event: string }).event))
+      response.end()
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void receiver.close())
+    await once(receiver, 'listening')
+    const notify = [{ url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`, form: 'json' }]
+    world.configure({ north: { schedule } }, {}, address, { notify })
+    return told
+  }
   const expire = (): Promise<unknown> =>
     server.ask("UPDATE lease SET expires = clock_timestamp() - interval '1 second'", database())
   const database = (): string => new URL(address).pathname.slice(1)
@@ -144,14 +157,7 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
   it.each(['as the daemon starts', 'between two runs'])(
     'people are told where the database is away when a run is due: %s',
     async (when) => {
-      const told: string[] = []
-      const receiver = createServer((request, response) => {
-        request.on('data', (body: Buffer) => told.push((JSON.parse(body.toString()) as { event: string }).event))
-        response.end()
-      }).listen(0, '127.0.0.1')
-      await once(receiver, 'listening')
-      const notify = [{ url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`, form: 'json' }]
-      world.configure({ north: { schedule: '*/20 * * * * *' } }, {}, address, { notify })
+      const told = await telling('*/20 * * * * *')
       gate.open()
       if (when === 'as the daemon starts') await server.stop()
       const ended = await world.started(async (child) => {
@@ -166,26 +172,19 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
         await until(() => told.length > 1)
         child.kill('SIGTERM')
       }, 'daemon')
-      receiver.close()
       expect({ status: ended.status, told }).toEqual({ status: 0, told: ['failed', 'recovered'] })
     },
   )
 
   it('nobody is told where the database is away for a moment when a run is due', async () => {
-    const told: string[] = []
-    const receiver = createServer((request, response) => {
-      request.on('data', (body: Buffer) => told.push(body.toString()))
-      response.end()
-    }).listen(0, '127.0.0.1')
-    await once(receiver, 'listening')
-    const notify = [{ url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`, form: 'json' }]
-    world.configure({ north: { schedule: '*/30 * * * * *' } }, {}, address, { notify })
+    const told = await telling('*/30 * * * * *')
     gate.open()
     const ended = await world.started(async (child) => {
       let log = ''
       child.stderr!.on('data', (text: string) => (log += text))
       await until(() => log.includes('run finished'))
-      await until(() => new Date().getSeconds() % 30 === 27)
+      // Long enough before a run is due, so that none is under way when the database goes.
+      await until(() => new Date().getSeconds() % 30 === 20)
       await server.stop()
       await until(() => log.includes('could not plan the next runs'))
       await server.start()
@@ -193,7 +192,6 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
       await until(() => log.slice(before).includes('run finished'))
       child.kill('SIGTERM')
     }, 'daemon')
-    receiver.close()
     expect({ status: ended.status, told }).toEqual({ status: 0, told: [] })
   })
 

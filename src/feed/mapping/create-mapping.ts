@@ -16,7 +16,7 @@ import type { Making, Read, Unmapped } from './converters/converter.ts'
 import { compileExtension } from './extension.ts'
 import { alwaysGiven, byDefaultOf, defaultsProblems, withFurther } from './defaults.ts'
 import type { Defaults } from './defaults.ts'
-import { inOrder, readField, withAffixes } from './field.ts'
+import { inOrder, readField, templatesOf, withAffixes } from './field.ts'
 import type { FieldStep } from './field.ts'
 import { formatOptions } from './fields-read.ts'
 import { hiddenStreet } from './hidden-street.ts'
@@ -208,9 +208,7 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     before.add(name)
     const whole =
       read && name === 'MLSNumber' ? withAffixes(read, options.mlsPrefix ?? '', variant?.suffix ?? '') : read
-    const isOfNumber = [fields[name]]
-      .flat()
-      .some((one) => typeof one === 'object' && one.template?.includes('{MLSNumber}'))
+    const isOfNumber = templatesOf(fields[name]).some((template) => template.includes('{MLSNumber}'))
     return { rule, read: whole || null, byDefault: byDefaultOf(name, defaults), isOfNumber }
   })
   const when = variant && attempt('variants.when', () => compileMapping(variant.when, null, surroundings))

@@ -26,6 +26,10 @@ export interface ByDefault {
   value: Value
 }
 
+/** The templates that make a field. */
+export const templatesOf = (mapping: FieldMapping | undefined): string[] =>
+  [mapping].flat().flatMap((rule) => (typeof rule === 'object' ? (rule.template ?? []) : []))
+
 /** Fields in reading order: those that others depend on first, templates after what they may use, Tours last. */
 export function inOrder(fields: Readonly<Record<string, FieldMapping>>): FieldRule[] {
   const early = ['MLSNumber', 'SaleType', 'Status', 'AreaUnit', 'City', 'State', 'ZIP']
@@ -33,7 +37,7 @@ export function inOrder(fields: Readonly<Record<string, FieldMapping>>): FieldRu
     const place = early.indexOf(name)
     if (place !== -1 && place < 3) return place
     if (name === 'Tours') return 1000
-    if ([fields[name]].flat().some((rule) => typeof rule === 'object' && rule.template !== undefined)) return 900
+    if (templatesOf(fields[name]).length > 0) return 900
     return place === -1 ? 100 : place
   }
   return fieldRules.filter((rule) => rule.name !== 'ExtensionColumn').toSorted((a, b) => rank(a) - rank(b))
