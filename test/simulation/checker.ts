@@ -586,9 +586,14 @@ export class Checker implements Witness {
    * anew meanwhile: the others move up.
    */
   #isHidden({ program, onlyByMark, shownAt }: Row): boolean {
-    const isNew = ({ by, writtenAt }: Row): boolean => by === 'person' && writtenAt >= this.#startedAt
-    if (this.#swarm.service.lookUp !== 'exact' && this.service.rows.some(isNew)) return true
+    if (this.#isMovingUp) return true
     return (program !== this.place || onlyByMark) && shownAt < Math.max(this.#startedAt + 1, this.service.walkedAt)
+  }
+
+  /** Whether rows may have moved up under a look-up by pages, as a person made a listing anew in this run. */
+  get #isMovingUp(): boolean {
+    const isNew = ({ by, writtenAt }: Row): boolean => by === 'person' && writtenAt >= this.#startedAt
+    return this.#swarm.service.lookUp !== 'exact' && this.service.rows.some(isNew)
   }
 
   #judgeCreate(key: string): void {
@@ -752,6 +757,9 @@ export class Checker implements Witness {
         by === 'us' && feed === this.feed && writtenAt < startedAt
       if (kind === 'forget' && outcome?.result === 'done' && this.service.living(mlsNumber).some(isOurs))
         this.fail(`${mlsNumber} forgotten, though it is there`)
+      // A look-up by pages missed it, as others moved up meanwhile.
+      if (kind === 'delete' && outcome?.result === 'done' && this.#isMovingUp)
+        for (const row of this.service.living(mlsNumber)) row.onlyByMark = true
       const isCreated = kind === 'create' && outcome?.result === 'done'
       if (isCreated && (lacksOurs || !report.remote.complete) && !this.#lookedUp.has(mlsNumber))
         this.fail(`3: ${mlsNumber} created without a look-up, though the list is in doubt`)
@@ -795,8 +803,12 @@ export class Checker implements Witness {
     const isAnothers = ({ by, feed }: Row): boolean => by === 'us' && feed !== this.feed
     // Where a run was killed before it could look, or an old list came after it, an update that was ignored and an edit of it look
     // the same to the next one.
-    const mayDiffer = ({ by, edited, listing: { MLSNumber: key } }: Row): boolean =>
-      drift !== 'overwrite' && (edited || by === 'person' || (this.#everIgnored.has(key) && told.has(`drifted ${key}`)))
+    // A create that landed when nobody waited any more looks like an edit of the one that took its place.
+    const mayDiffer = ({ by, edited, onlyByMark, listing: { MLSNumber: key } }: Row): boolean => {
+      const isTold = told.has(`drifted ${key}`)
+      const isLate = onlyByMark && (isTold || drift === 'keep')
+      return drift !== 'overwrite' && (edited || by === 'person' || isLate || (this.#everIgnored.has(key) && isTold))
+    }
     for (const [key, entry] of delivery.listings) {
       const rows = this.service.living(key)
       if (stuck.has(key) || rows.some((row) => (row.by === 'south' && !alone) || isAnothers(row))) continue
