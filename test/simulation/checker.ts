@@ -373,8 +373,9 @@ export class Checker implements Witness {
   }
 
   /** Nobody can know it before the listing is looked at; it is to be sent again then. */
-  ignored({ keys }: WriteCall): void {
-    for (const key of keys) {
+  ignored(call: WriteCall): void {
+    this.#guard.ignored(call)
+    for (const key of call.keys) {
       this.#ignored.add(key)
       this.#everIgnored.add(key)
       // Sent again as nobody had looked, and shown as before: nothing tells that from the service's own form. Without marks

@@ -187,6 +187,11 @@ export class GuardModel {
     }
   }
 
+  /** The call was confirmed and had no effect, so it changed no fact, and what was sent last did not arrive. */
+  ignored({ kind, keys }: WriteCall): void {
+    for (const key of keys) this.#calls.set(key, { kind, listing: null })
+  }
+
   /**
    * A run that was killed told nobody which holds it had ended: their clocks are over, and those of deletes of what was delivered
    * may have begun anew. `held`: what the store holds. Nor did it tell what it forgot (`owned`: what the store has), or that a
