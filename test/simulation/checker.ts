@@ -243,7 +243,9 @@ export class Checker implements Witness {
     const { clock } = this.#time
     const foundAt = this.#putBackAt === null ? -Infinity : Math.min(this.#putBackAt, clock)
     if (!this.dry && this.#putBackAt !== null) this.#putBackAt = foundAt
-    const approvedSince = Math.max(clock - 30 * 24 * hour, foundAt - 24 * hour)
+    // A dry run that finds it out leaves to the next run what has to be approved again.
+    const isLeft = this.dry && this.#putBackAt === Infinity
+    const approvedSince = Math.max(clock - 30 * 24 * hour, isLeft ? -Infinity : foundAt - 24 * hour)
     for (const [key, some] of this.disk.pending(this.feed, approvedSince)) {
       if (says!.has(key)) continue
       pending += some.length
