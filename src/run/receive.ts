@@ -138,7 +138,7 @@ async function read(
   const joins = await readJoins(feed.joins ?? [], tools.workspace, budget, feed.transport.maxRecordBytes)
   const intake = await intakeOf(feed, tools, past, budget, files.length > 1)
   const { summary, ending } = intake
-  let [bytes, isFull, isOnlyAgain] = [0, false, true]
+  let [bytes, isFull, isOnlyAgain, againTo] = [0, false, true, 0]
   let written: Written | null = null
   const missing = reasonsByFile()
   const whole = new Set<OlderFile | null>()
@@ -148,6 +148,7 @@ async function read(
   for (const file of files) {
     if (file !== null && budget.exceeded() !== null) continue
     const name = files.length === 1 ? null : (file ?? newest.besides!).name
+    const isAgain = readTo !== null && (file ?? newest.besides!).changedAt <= readTo
     try {
       const opened = file === null ? newest : await file.open()
       const document = await readDocument(feed, tools, moment, opened, joins, budget, intake, name, file !== null)
@@ -172,7 +173,6 @@ async function read(
       if (document.written?.trim() && when?.by !== 'document') misdated = document.written
       if (written === null || isAfter(when, written)) written = when
       // What is read again beside others lies in its place among them.
-      const isAgain = readTo !== null && (file ?? newest.besides!).changedAt <= readTo
       const isHeard = (!isAgain || files.length === 1) && !intake.isReplaced(when)
       if (isHeard) older ??= olderThan(last.written, when, feed.source, moment)
       isOnlyAgain &&= isAgain
@@ -180,6 +180,7 @@ async function read(
       if (name === null || !(error instanceof FeedError)) throw error
       missing.add(name, error.message)
     }
+    if (isAgain) againTo = intake.position()
   }
   intake.end()
   const exceeded = budget.exceeded()
@@ -188,6 +189,7 @@ async function read(
   const mode =
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const own = intake.position()
+  if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOlder(feed, tools, moment.now, againTo, summary)
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
@@ -370,24 +372,45 @@ const noPending = { pending: 0, outdated: new Set<string>() as ReadonlySet<strin
  * Drops what an older delta says of an MLSNumber of which something is pending that was said later. Gives of how many MLSNumbers
  * something was dropped.
  */
-async function passOver(
-  { name, chatbot }: Source,
-  { store, workspace }: Tools,
-  written: Written,
-  summary: DeliverySummary,
-): Promise<number> {
+async function passOver(feed: Source, tools: Tools, written: Written, summary: DeliverySummary): Promise<number> {
   let passed = 0
-  for await (const { told } of pendingBeside({ name, chatbot }, { store, workspace })) {
+  for await (const { told } of pendingBeside(feed, tools)) {
     const keys = told.flatMap(({ key, at }) => (at > written.at ? key : []))
-    const ids = await store.snapshot.ids(chatbot, name, keys)
-    for (const key of keys)
-      for (const kind of workspace.takeBack(key, ids.get(key) ?? null)) {
-        summary.records--
-        count(summary, kind, -1)
-      }
+    await takeBack(feed, tools, keys, summary)
     passed += keys.length
   }
   return passed
+}
+
+/**
+ * Drops what only files that are read again (up to position `againTo`) say of an MLSNumber of which an older delta waits for a person.
+ * In its place among them it would count, and go out over what was said later in files that are not read again.
+ */
+async function dropOlder(
+  feed: Source,
+  tools: Tools,
+  now: number,
+  againTo: number,
+  summary: DeliverySummary,
+): Promise<void> {
+  const held = (await tools.store.holds.held(feed.name, now)).filter(waitsAsOlder)
+  const keys = new Set(held.map(({ mlsNumber }) => mlsNumber))
+  const isOnlyAgain = (key: string): boolean => !tools.workspace.isDelivered(key, againTo)
+  await takeBack(feed, tools, [...keys].filter(isOnlyAgain), summary)
+}
+
+async function takeBack(
+  { name, chatbot }: Source,
+  { store, workspace }: Tools,
+  keys: readonly string[],
+  summary: DeliverySummary,
+): Promise<void> {
+  const ids = await store.snapshot.ids(chatbot, name, keys)
+  for (const key of keys)
+    for (const kind of workspace.takeBack(key, ids.get(key) ?? null)) {
+      summary.records--
+      count(summary, kind, -1)
+    }
 }
 
 /** A hash of the header: under another one a row of the same bytes says something else. */

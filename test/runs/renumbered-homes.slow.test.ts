@@ -154,6 +154,15 @@ describe('homes under other MLSNumbers', () => {
     expect(there()).toEqual(keys(all))
   })
 
+  test('without an address are told by their number, however short it is, behind a prefix', async () => {
+    const hidden = forty.map((one, i) => ({ ...one, street: 'Undisclosed', unit: '', mlsNumber: `${i + 1}` }))
+    await loaded(hidden)
+    const feed = changed(20, (one) => ({ ...one, mlsNumber: `A-${one.mlsNumber}` }), hidden)
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
+    await nights(3, feed)
+    expect(there()).toEqual(keys(feed))
+  })
+
   test('without an address are none where the numbers are others: another office asks', async () => {
     const numbered = (letter: string): Home[] =>
       forty.map((one, i) => ({

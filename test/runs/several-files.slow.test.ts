@@ -373,6 +373,30 @@ describe('REAXML, a file for each listing', () => {
     expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 650000 })
   })
 
+  test.each([
+    ['once it is read in another way', () => configure({ ParkingSpots: 1 })],
+    ['as another one came late', () => put('drop-3-b.xml', whole('3', 9), -0.5 * hour)],
+  ])('what such a file said stays held while the files of its day are read again, %s', async (_, change) => {
+    const priced = (price: number, at: number): string => stub('1', 'current', `<price>${price}</price>`, at)
+    put('drop-1.xml', whole('1', 1))
+    await world.run()
+    put('drop-2.xml', priced(610000, 8))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    put('drop-3.xml', priced(620000, 3), 30 * hour)
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0 }, holds: [{ rule: 'older' }] })
+    put('drop-4.xml', whole('2', 9))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 1, update: 0 } })
+    change()
+    for (let i = 0; i < 3; i++) {
+      world.clock.advance(hour)
+      expect((await world.run()).result).toBe('held')
+      expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 610000 })
+    }
+    await world.approve()
+    await world.run()
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 620000 })
+  })
+
   test('while such a file is the newest, what else is still to be done goes on', async () => {
     put('drop-1.xml', whole('1', 1))
     await world.run()
