@@ -27,6 +27,8 @@ export interface About {
   /** `limits.confirm` in milliseconds; null: nothing goes by itself. */
   readonly confirm: number | null
   readonly now: number
+  /** Deletes of what a full delivery lacked go with a full one only: a delta, which may come next, says nothing of them. */
+  readonly goWithFull?: boolean
 }
 
 /** "14 deletes and 2 creates". */
@@ -59,14 +61,15 @@ function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: Ab
   if ('renumbered' in numbers && haveOneEnd)
     return `Held with their old numbers until ${minuteIn(timezone, clock + confirm)}; the site keeps showing them`
   const ofFact = fact === undefined || counts.update === 0 ? '' : ` of ${facts[fact].words[2]}`
-  const end = endInWords(total(counts), ends, held, about)
+  const isDeletes = counts.delete === total(counts)
+  const end = endInWords(total(counts), ends, held, { ...about, goWithFull: isDeletes && about.goWithFull === true })
   return `Held: ${countsInWords(counts)}${ofFact}. ${end[0].toUpperCase()}${end.slice(1)}; now: listing-sync approve ${feed}`
 }
 
 /** What ends so many holds, as a clause: "they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
 export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>, about: About): string {
   const { clock, last, refused, asking } = held
-  const { timezone, confirm, now } = about
+  const { timezone, confirm, now, goWithFull } = about
   const isOne = count === 1
   const isOfList = ends === 'listed again'
   if (refused === count) {
@@ -82,8 +85,10 @@ export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>
   if (isOfList && clock !== null && confirm !== null)
     return `${go} once another complete list, an hour later or more, says the same${but}`
   if (confirm === null || clock === null) return `${isOne ? 'it waits' : 'they wait'} for you${but}`
-  if (last + confirm <= now) return `${go} with the next complete delivery that still says so${but}`
+  if (last + confirm <= now)
+    return `${go} with the next ${goWithFull ? 'full' : 'complete'} delivery that still says so${but}`
   const until = minuteIn(timezone, Math.max(clock + confirm, now))
+  if (goWithFull) return `${go} with the first full delivery from ${until} on, if it still says so${but}`
   return `${go} ${clock === last ? `on ${until}` : `from ${until} on,`} if the feed still says so${but}`
 }
 

@@ -596,6 +596,23 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, update: 3 } })
   })
 
+  test('no time is told for deletes of it, which changes say nothing of', async () => {
+    world.configure({ north: { ...feed, limits: {} } })
+    put('drop-02.xml', file('VOLL', ...[10, 11, 12].map((id) => offer(String(id)))))
+    const ends = 'with the first full delivery from Tue 24 Nov 14:00 on, if it still says so; now: listing-sync approve'
+    const status = async (): Promise<string> => (await world.executed('status', 'north')).stdout
+    expect((await world.run()).notes).toContainEqual(expect.stringContaining(`They go by themselves ${ends}`))
+    put('drop-03.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 1 } })
+    expect(await status()).toContain(ends)
+    world.clock.advance(80 * hour)
+    put('drop-04.xml', file('TEIL', offer('19')))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 1, delete: 0 } })
+    expect(await status()).toContain('they go by themselves with the next full delivery that still says so;')
+    put('drop-05.xml', file('VOLL', ...[10, 11, 12, 18, 19].map((id) => offer(String(id)))))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 5 } })
+  })
+
   test('what of it was held whole and is approved goes with the next one, and the changes between say so', async () => {
     const ids = [10, 11, 12, 13, 14, 15, 16, 17]
     put('drop-02.xml', file('VOLL', ...ids.map((id) => offer(String(id), 900_000))))
