@@ -20,11 +20,14 @@ export interface SettingsPlan {
 export async function planSettings(
   { chatbot, name: feed }: { chatbot: string; name: string },
   written: ChatbotSettings,
-  { learnt, snapshot }: StoreReader,
+  store: StoreReader,
   force: boolean,
 ): Promise<SettingsPlan> {
   const plan: SettingsPlan = { changes: [], lacking: [] }
-  const applied = await learnt.settings(chatbot)
+  const { learnt, snapshot, runs } = store
+  // What a store that was put back knows of may have been changed since, and the service can't be asked.
+  const since = (await store.isBehind(chatbot)) ? Number.MAX_SAFE_INTEGER : await runs.lostAt(feed)
+  const applied = await learnt.settings(chatbot, since ?? 0)
   let figures: FeedFigures | null = null
   for (const [name, value] of Object.entries(written) as [string, SettingValue | undefined][]) {
     if (value === undefined) continue

@@ -512,8 +512,11 @@ export interface LearntReader {
   writers(chatbot: string, feed: string): Promise<ReadonlyMap<string, Writer>>
   /** Fields that the service shows in a form of its own, as this feed's reports have told. */
   forms(feed: string): Promise<FieldName[]>
-  /** The chatbot settings as applied last, by name, without those that may differ on the service by now. */
-  settings(chatbot: string): Promise<ReadonlyMap<string, SettingValue>>
+  /**
+   * The chatbot settings as applied last, by name, without those that may differ on the service by now. `since`: only those applied
+   * then or later.
+   */
+  settings(chatbot: string, since?: number): Promise<ReadonlyMap<string, SettingValue>>
   /** The latest calls that changed settings, at most 100, the latest first. */
   settingsHistory(chatbot: string): Promise<AppliedSettings[]>
 }
