@@ -228,7 +228,15 @@ describe('after each sync that changed them', () => {
     const command = await world.executed('sync', '--format', 'json')
     expect(command).toMatchObject({ status: 4, stderr: expect.stringContaining('Not today') })
     expect(JSON.parse(command.stdout)).toMatchObject({ result: 'partial' })
+    const status = async (): Promise<string> => (await world.executed('status')).stdout
+    expect(await status()).toMatch(
+      /last sync: partial, run 2, .*The chatbot settings could not be applied; .*Not today/,
+    )
+    expect((await world.executed('runs', '--run', '2', '--format', 'markdown')).stdout).toContain(
+      'The chatbot settings could not be applied',
+    )
     expect((await world.run()).result).toBe('ok')
+    expect(await status()).not.toContain('settings')
     expect(world.standIn.settings(chatbot)).toEqual({ WelcomeMessage: '2 homes' })
   })
 
