@@ -7,6 +7,7 @@ import { askingRules, isPartOf } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
 import { isSaidOnce } from '../run/delivery.ts'
 import { endInWords } from '../run/hold-sentences.ts'
+import type { About } from '../run/hold-sentences.ts'
 import type { Approvable } from '../run/told.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Finding, Held, RunsReader } from '../store/store.ts'
@@ -60,10 +61,12 @@ export function groupInWords(rules: readonly string[], held: readonly Approvable
   return `${many(count, 'change')} held by ${rules.join(' and ') || ofNoRule} since ${minuteIn(feed.timezone, sinceOf(held))}; ${endOf(count, held, feed, now)}`
 }
 
-/** Whether these are deletes of what a full delivery lacked, in a feed whose next delivery may be a delta, which says nothing of them. */
-const goWithFull = (held: readonly Approvable[], { mapping }: Feed): boolean =>
-  isSaidOnce({ mapping }, mapping.delivery) &&
-  held.every(({ part, why }) => part === 'delete' && why.startsWith('gone from the feed'))
+/** What of these goes with a full delivery only: deletes of what one lacked, where the next delivery may be a delta. */
+function withFullOf(held: readonly Approvable[], { mapping }: Feed): Pick<About, 'withFull'> {
+  const isAbsent = ({ part, why }: Approvable): boolean => part === 'delete' && why.startsWith('gone from the feed')
+  if (!isSaidOnce({ mapping }, mapping.delivery) || !held.some(isAbsent)) return {}
+  return { withFull: held.every(isAbsent) ? 'all' : 'deletes' }
+}
 
 function endOf(count: number, held: readonly Approvable[], feed: Feed, now: number): string {
   const { name, timezone, plan } = feed
@@ -78,7 +81,7 @@ function endOf(count: number, held: readonly Approvable[], feed: Feed, now: numb
   const [clock = null] = clocks
   const asked = byListing(held.filter((one) => one.clock === null)).length
   const ending = { clock, last: clocks.at(-1) ?? 0, refused, asking: asked }
-  const about = { feed: name, timezone, confirm: plan.limits.confirm, now, goWithFull: goWithFull(held, feed) }
+  const about = { feed: name, timezone, confirm: plan.limits.confirm, now, ...withFullOf(held, feed) }
   const end = endInWords(count, isOfList && rules.length === 1 ? 'listed again' : 'confirmed', ending, about)
   const wait = count === 1 ? 'it waits' : 'they wait'
   return isOfList && refused === 0 && about.confirm !== null

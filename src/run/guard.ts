@@ -86,7 +86,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     timezone: feed.timezone,
     confirm: limits.confirm,
     now: past.moment.now,
-    goWithFull: saysOnce && delivery.mode === 'full',
+    ...(saysOnce && delivery.mode === 'full' && { withFull: 'deletes' as const }),
   }
   const trips = [...holding.keys()]
   const isIncomplete = !areComplete(plan)
