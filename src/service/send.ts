@@ -2,6 +2,8 @@
  * Sends one request and returns the answer, whole or streamed, without interpreting it. Uses undici; the simulation replaces
  * it.
  */
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { codeOf, messageOf, ServiceError } from '../core/errors.ts'
@@ -87,7 +89,7 @@ export function openConnections(
       }
     },
     async stream(request) {
-      const exchange = new StreamExchange(clock, request)
+      const exchange = new StreamExchange(clock, request, maxResponseSize)
       begin(request, exchange)
       return exchange.response
     },
@@ -112,6 +114,34 @@ const lostBy = (error: Error): string => `The answer was lost: ${reasonOf(error)
 
 /** Milliseconds. The library gives a connection up after the same time, unless the process was frozen meanwhile. */
 const longestConnect = 10_000
+
+/** The pieces of a streamed answer as they come, unpacked: nothing asks for gzip, but some proxies pack every answer. */
+async function* unpacked(pieces: AsyncGenerator<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  try {
+    const first = await pieces.next()
+    if (first.done) return
+    const all = (async function* () {
+      yield first.value
+      yield* pieces
+    })()
+    if (!isGzip(first.value)) {
+      yield* all
+      return
+    }
+    let length = 0
+    for await (const piece of pipeline(Readable.from(all), createGunzip(), () => undefined) as AsyncIterable<Buffer>) {
+      length += piece.length
+      if (length > maxBytes) throw new Error(longerThanAllowed)
+      yield piece
+    }
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    const cause = error as Error
+    throw new ServiceError('transient', lostBy(cause), { effect: 'unknown', cause })
+  } finally {
+    await pieces.return(undefined)
+  }
+}
 
 /** A dispatch handler needs half the processor time of `Pool.request` and knows whether writing has begun. */
 abstract class Exchange<T> implements Dispatcher.DispatchHandler {
@@ -225,11 +255,13 @@ class StreamExchange extends Exchange<StreamResponse> {
   readonly #chunks: Buffer[] = []
   #wake: () => void = () => undefined
   #heardAt: number
+  readonly #maxBytes: number
   readonly #begun = new AbortController()
   readonly #over = new AbortController()
 
-  constructor(clock: Clock, { timeout, idle = timeout, signal }: SendRequest) {
+  constructor(clock: Clock, { timeout, idle = timeout, signal }: SendRequest, maxBytes: number) {
     super(clock)
+    this.#maxBytes = maxBytes
     this.#heardAt = clock.now()
     const interrupt = (): void => this.end('The call was interrupted')
     if (signal?.aborted) interrupt()
@@ -240,7 +272,7 @@ class StreamExchange extends Exchange<StreamResponse> {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void {
-    if (status >= 200) this.resolve({ status, headers, chunks: this.#read() })
+    if (status >= 200) this.resolve({ status, headers, chunks: unpacked(this.#read(), this.#maxBytes) })
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {

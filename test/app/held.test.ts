@@ -4,9 +4,12 @@ import type { Approvable } from '../../src/app/held.ts'
 
 const hour = 3_600_000
 const monday = Date.parse('2025-03-31T00:00:00Z')
-const feed = { name: 'north', timezone: 'UTC', plan: { limits: { confirm: 72 * hour } } } as Parameters<
-  typeof groupInWords
->[2]
+const feed = {
+  name: 'north',
+  timezone: 'UTC',
+  plan: { limits: { confirm: 72 * hour } },
+  mapping: { delivery: 'full' },
+} as Parameters<typeof groupInWords>[2]
 
 const held = (mlsNumber: string, about: Partial<Approvable> = {}): Approvable => ({
   mlsNumber,

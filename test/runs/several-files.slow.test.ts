@@ -614,10 +614,29 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     const [dear, same] = [[10, 11, 12].map((id) => offer(String(id), 900_000)), [13, 14, 15, 16, 17]]
     put('drop-02.xml', file('VOLL', ...dear, ...same.map((id) => offer(String(id)))))
     world.configure({ north: { ...feed, limits: {} } })
-    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0, hold: 3 } })
+    const held = await world.run()
+    expect(held).toMatchObject({ result: 'held', counts: { update: 0, hold: 3 } })
+    expect(held.notes).toContainEqual(expect.stringContaining('Tue 24 Nov 14:00 if the feed still says so; now:'))
     await world.approve()
     put('drop-03.xml', file('TEIL', offer('18')))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, update: 3 } })
+  })
+
+  test('no time is told for deletes of it, which changes say nothing of', async () => {
+    world.configure({ north: { ...feed, limits: {} } })
+    put('drop-02.xml', file('VOLL', ...[10, 11, 12].map((id) => offer(String(id)))))
+    const ends = 'with the first full delivery from Tue 24 Nov 14:00 on, if it still says so; now: listing-sync approve'
+    const status = async (): Promise<string> => (await world.executed('status', 'north')).stdout
+    expect((await world.run()).notes).toContainEqual(expect.stringContaining(`They go by themselves ${ends}`))
+    put('drop-03.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 1 } })
+    expect(await status()).toContain(ends)
+    world.clock.advance(80 * hour)
+    put('drop-04.xml', file('TEIL', offer('19')))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 1, delete: 0 } })
+    expect(await status()).toContain('they go by themselves with the next full delivery that still says so;')
+    put('drop-05.xml', file('VOLL', ...[10, 11, 12, 18, 19].map((id) => offer(String(id)))))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 5 } })
   })
 
   test('what of it was held whole and is approved goes with the next one, and the changes between say so', async () => {
@@ -665,7 +684,12 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     world.configure({ north: { ...feed, limits: {} } })
     const renumbered = [10, 11, 12, 13, 14, 15, 16, 17].map((id) => offer(String(id)).replace('>H-', '>N-'))
     put('drop-02.xml', file('VOLL', ...renumbered))
-    expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 16 } })
+    const whole = await world.run()
+    expect(whole).toMatchObject({ result: 'held', counts: { hold: 16 } })
+    const until = 'until the first full delivery from Tue 24 Nov 14:00 on; the site keeps showing them'
+    expect(whole.notes).toContainEqual(expect.stringContaining(until))
+    const end = 'if the feed still says so; deletes with a full delivery only; now: listing-sync approve north'
+    expect((await world.executed('status', 'north')).stdout).toContain(end)
     put('drop-03.xml', file('TEIL', offer('18')))
     const { counts, notes } = await world.run()
     expect(counts).toMatchObject({ create: 1, hold: 8 })
