@@ -15,6 +15,7 @@ import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeHashOf } from '../core/home-hash.ts'
 import type { Keyless } from '../plan/proof.ts'
+import type { Pending } from '../store/store.ts'
 import { endOf } from './ending.ts'
 import type { Past } from './recall.ts'
 import { waitsAsOlder } from './told.ts'
@@ -60,15 +61,16 @@ export async function intakeOf(
   let current: { from: number; written: Written | null } | null = null
   /** When the latest whole full document was written. */
   let whole: Written | null = null
-  const isLater = (at: number): boolean => {
+  const writtenAt = (at: number): Written | null => {
     let [low, high] = [0, documents.length - 1]
     while (low < high) {
       const middle = (low + high) >> 1
       if (documents[middle].to < at) low = middle + 1
       else high = middle
     }
-    return isAfter(documents[low].written, current!.written)
+    return documents[low].written
   }
+  const isLater = (at: number): boolean => isAfter(writtenAt(at), current!.written)
   const uncount = (kinds: readonly Delivered['kind'][]): void => {
     for (const kind of kinds) count(summary, kind, -1)
     summary.records -= kinds.length
@@ -158,6 +160,11 @@ export async function intakeOf(
     },
     /** Whether nothing counts that was written then, as a whole full document was written after it. */
     isReplaced: (written: Written | null): boolean => isAfter(whole, written),
+    /** Drops what was said of an MLSNumber up to this position, unless a document says that it was written after `at`. */
+    dropSaid({ key, at }: Pick<Pending, 'key' | 'at'>, upTo: number): void {
+      const isSince = (position: number): boolean => (writtenAt(position)?.at ?? 0) > at
+      uncount(workspace.replace([{ key, isReadable: true }], upTo, isSince).flatMap((kinds) => kinds ?? []))
+    },
     /** Sentences about the records that were read. */
     notes(): string[] {
       const others =
@@ -172,7 +179,10 @@ export async function intakeOf(
           skipped === 0 ? note : `${note}; ${others} not read and not counted`,
         )
     },
-    end: () => known?.end(),
+    end(): void {
+      if (current !== null) documents.push({ ...current, to: position })
+      known?.end()
+    },
   }
 }
 

@@ -189,7 +189,7 @@ async function read(
   const mode =
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const own = intake.position()
-  if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOlder(feed, tools, moment.now, againTo, summary)
+  if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOlder(feed, tools, moment.now, againTo, intake)
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
@@ -372,45 +372,43 @@ const noPending = { pending: 0, outdated: new Set<string>() as ReadonlySet<strin
  * Drops what an older delta says of an MLSNumber of which something is pending that was said later. Gives of how many MLSNumbers
  * something was dropped.
  */
-async function passOver(feed: Source, tools: Tools, written: Written, summary: DeliverySummary): Promise<number> {
+async function passOver(
+  { name, chatbot }: Source,
+  { store, workspace }: Tools,
+  written: Written,
+  summary: DeliverySummary,
+): Promise<number> {
   let passed = 0
-  for await (const { told } of pendingBeside(feed, tools)) {
+  for await (const { told } of pendingBeside({ name, chatbot }, { store, workspace })) {
     const keys = told.flatMap(({ key, at }) => (at > written.at ? key : []))
-    await takeBack(feed, tools, keys, summary)
+    const ids = await store.snapshot.ids(chatbot, name, keys)
+    for (const key of keys)
+      for (const kind of workspace.takeBack(key, ids.get(key) ?? null)) {
+        summary.records--
+        count(summary, kind, -1)
+      }
     passed += keys.length
   }
   return passed
 }
 
 /**
- * Drops what only files that are read again (up to position `againTo`) say of an MLSNumber of which an older delta waits for a person.
- * In its place among them it would count, and go out over what was said later in files that are not read again.
+ * Drops what files that are read again (up to position `againTo`) say of an MLSNumber of which an older delta waits for a person, and
+ * said no later than that. In its place among them it would count, and go out over what later files said that are not read again.
  */
 async function dropOlder(
-  feed: Source,
-  tools: Tools,
+  { name }: Source,
+  { store }: Tools,
   now: number,
   againTo: number,
-  summary: DeliverySummary,
+  intake: Intake,
 ): Promise<void> {
-  const held = (await tools.store.holds.held(feed.name, now)).filter(waitsAsOlder)
-  const keys = new Set(held.map(({ mlsNumber }) => mlsNumber))
-  const isOnlyAgain = (key: string): boolean => !tools.workspace.isDelivered(key, againTo)
-  await takeBack(feed, tools, [...keys].filter(isOnlyAgain), summary)
-}
-
-async function takeBack(
-  { name, chatbot }: Source,
-  { store, workspace }: Tools,
-  keys: readonly string[],
-  summary: DeliverySummary,
-): Promise<void> {
-  const ids = await store.snapshot.ids(chatbot, name, keys)
-  for (const key of keys)
-    for (const kind of workspace.takeBack(key, ids.get(key) ?? null)) {
-      summary.records--
-      count(summary, kind, -1)
-    }
+  const held = (await store.holds.held(name, now)).filter(waitsAsOlder)
+  const pending = await store.deliveries.pendingOf(
+    name,
+    held.map(({ mlsNumber }) => mlsNumber),
+  )
+  for (const [key, { at }] of pending) intake.dropSaid({ key, at }, againTo)
 }
 
 /** A hash of the header: under another one a row of the same bytes says something else. */

@@ -397,6 +397,23 @@ describe('REAXML, a file for each listing', () => {
     expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 620000 })
   })
 
+  test('a later word that came late counts though, and what the older file said is over', async () => {
+    const priced = (price: number, at: number): string => stub('1', 'current', `<price>${price}</price>`, at)
+    put('drop-1.xml', whole('1', 1))
+    await world.run()
+    put('drop-2.xml', priced(610000, 7))
+    await world.run()
+    put('drop-3.xml', priced(620000, 3), 30 * hour)
+    expect(await world.run()).toMatchObject({ result: 'held', holds: [{ rule: 'older' }] })
+    put('drop-4.xml', whole('2', 9))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 1 } })
+    put('drop-3-b.xml', priced(630000, 8), -0.5 * hour)
+    world.clock.advance(hour)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [] })
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 630000 })
+  })
+
   test('while such a file is the newest, what else is still to be done goes on', async () => {
     put('drop-1.xml', whole('1', 1))
     await world.run()
