@@ -88,6 +88,11 @@ export function createDoors() {
               figures: JSON.stringify(clean(JSON.parse(run.figures))),
               ...(report !== undefined && { report: JSON.stringify(clean(JSON.parse(report))) }),
             }),
+          recordSettled: (feed, startedAt, { report, ...settled }) =>
+            runs.recordSettled(feed, startedAt, {
+              ...clean(settled),
+              report: JSON.stringify(clean(JSON.parse(report))),
+            }),
         },
         holds: {
           ...holds,
