@@ -138,7 +138,8 @@ async function read(
   const joins = await readJoins(feed.joins ?? [], tools.workspace, budget, feed.transport.maxRecordBytes)
   const intake = await intakeOf(feed, tools, past, budget, files.length > 1)
   const { summary, ending } = intake
-  let [bytes, isFull, isOnlyAgain, againTo] = [0, false, true, 0]
+  let [bytes, isFull, isOnlyAgain] = [0, false, true]
+  const again: Again = { files: [], to: 0 }
   let written: Written | null = null
   const missing = reasonsByFile()
   const whole = new Set<OlderFile | null>()
@@ -149,6 +150,7 @@ async function read(
     if (file !== null && budget.exceeded() !== null) continue
     const name = files.length === 1 ? null : (file ?? newest.besides!).name
     const isAgain = readTo !== null && (file ?? newest.besides!).changedAt <= readTo
+    const from = intake.position()
     try {
       const opened = file === null ? newest : await file.open()
       const document = await readDocument(feed, tools, moment, opened, joins, budget, intake, name, file !== null)
@@ -176,11 +178,12 @@ async function read(
       const isHeard = (!isAgain || files.length === 1) && !intake.isReplaced(when)
       if (isHeard) older ??= olderThan(last.written, when, feed.source, moment)
       isOnlyAgain &&= isAgain
+      if (isAgain) again.files.push({ from, written: when })
     } catch (error) {
       if (name === null || !(error instanceof FeedError)) throw error
       missing.add(name, error.message)
     }
-    if (isAgain) againTo = intake.position()
+    if (isAgain) again.to = intake.position()
   }
   intake.end()
   const exceeded = budget.exceeded()
@@ -189,7 +192,7 @@ async function read(
   const mode =
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const own = intake.position()
-  if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOlder(feed, tools, moment.now, againTo, summary)
+  if (mode === 'delta' && files.length > 1 && again.to > 0) await dropOlder(feed, tools, moment.now, again, summary)
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
@@ -382,20 +385,34 @@ async function passOver(feed: Source, tools: Tools, written: Written, summary: D
   return passed
 }
 
+/** Files that are read again beside others: behind which position each begins, and up to which one they go. */
+interface Again {
+  files: { from: number; written: Written | null }[]
+  to: number
+}
+
 /**
- * Drops what only files that are read again (up to position `againTo`) say of an MLSNumber of which an older delta waits for a person.
- * In its place among them it would count, and go out over what was said later in files that are not read again.
+ * Drops what only files that are read again say of an MLSNumber if what an older delta said of it waits for a person, or if what is
+ * pending of it was said later. In their place among them it would count, and go out over what files said that are not read again.
  */
 async function dropOlder(
   feed: Source,
   tools: Tools,
   now: number,
-  againTo: number,
+  { files, to }: Again,
   summary: DeliverySummary,
 ): Promise<void> {
-  const held = (await tools.store.holds.held(feed.name, now)).filter(waitsAsOlder)
+  const { store, workspace } = tools
+  const held = (await store.holds.held(feed.name, now)).filter(waitsAsOlder)
   const keys = new Set(held.map(({ mlsNumber }) => mlsNumber))
-  const isOnlyAgain = (key: string): boolean => !tools.workspace.isDelivered(key, againTo)
+  // What is pending was said when the latest file of its delivery was written. If that one is read again, so are the others.
+  const times = new Set(files.map(({ written }) => written?.at))
+  for await (const { told } of pendingBeside(feed, tools))
+    for (const { key, at } of told) {
+      const written = files.findLast(({ from }) => workspace.isDelivered(key, from))?.written ?? null
+      if (written !== null && at > written.at && !times.has(at)) keys.add(key)
+    }
+  const isOnlyAgain = (key: string): boolean => !workspace.isDelivered(key, to)
   await takeBack(feed, tools, [...keys].filter(isOnlyAgain), summary)
 }
 
