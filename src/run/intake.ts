@@ -15,7 +15,6 @@ import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeHashOf } from '../core/home-hash.ts'
 import type { Keyless } from '../plan/proof.ts'
-import type { Pending } from '../store/store.ts'
 import { endOf } from './ending.ts'
 import type { Past } from './recall.ts'
 import { waitsAsOlder } from './told.ts'
@@ -160,10 +159,12 @@ export async function intakeOf(
     },
     /** Whether nothing counts that was written then, as a whole full document was written after it. */
     isReplaced: (written: Written | null): boolean => isAfter(whole, written),
-    /** Drops what was said of an MLSNumber up to this position, unless a document says that it was written after `at`. */
-    dropSaid({ key, at }: Pick<Pending, 'key' | 'at'>, upTo: number): void {
-      const isSince = (position: number): boolean => (writtenAt(position)?.at ?? 0) > at
-      uncount(workspace.replace([{ key, isReadable: true }], upTo, isSince).flatMap((kinds) => kinds ?? []))
+    /** When its documents were written. */
+    times: () => new Set(documents.map(({ written }) => written?.at)),
+    /** Drops what was said of an MLSNumber up to this position, unless it is `isLater` by when its document was written. */
+    dropSaid(key: string, upTo: number, isLater: (written: Written | null) => boolean): void {
+      const kinds = workspace.replace([{ key, isReadable: true }], upTo, (position) => isLater(writtenAt(position)))
+      uncount(kinds.flatMap((some) => some ?? []))
     },
     /** Sentences about the records that were read. */
     notes(): string[] {

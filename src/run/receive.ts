@@ -189,7 +189,7 @@ async function read(
   const mode =
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const own = intake.position()
-  if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOlder(feed, tools, moment.now, againTo, intake)
+  if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOutdated(feed, tools, moment.now, againTo, intake)
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
@@ -393,22 +393,25 @@ async function passOver(
 }
 
 /**
- * Drops what files that are read again (up to position `againTo`) say of an MLSNumber of which an older delta waits for a person, and
- * said no later than that. In its place among them it would count, and go out over what later files said that are not read again.
+ * Drops what files that are read again (up to position `againTo`) say of an MLSNumber if what is pending of it was said later, or
+ * was said then by an older delta and waits for a person. In its place among them it would count, and go out over what files said that
+ * are not read again.
  */
-async function dropOlder(
-  { name }: Source,
-  { store }: Tools,
+async function dropOutdated(
+  feed: Source,
+  tools: Tools,
   now: number,
   againTo: number,
-  intake: Intake,
+  { times, dropSaid }: Intake,
 ): Promise<void> {
-  const held = (await store.holds.held(name, now)).filter(waitsAsOlder)
-  const pending = await store.deliveries.pendingOf(
-    name,
-    held.map(({ mlsNumber }) => mlsNumber),
-  )
-  for (const [key, { at }] of pending) intake.dropSaid({ key, at }, againTo)
+  const held = (await tools.store.holds.held(feed.name, now)).filter(waitsAsOlder)
+  const older = new Set(held.map(({ mlsNumber }) => mlsNumber))
+  // What is pending was said when the latest file of its delivery was written. If that one is read again, so are the others.
+  const again = times()
+  for await (const { told } of pendingBeside(feed, tools))
+    for (const { key, at } of told)
+      if (older.has(key)) dropSaid(key, againTo, (written) => (written?.at ?? 0) > at)
+      else if (!again.has(at)) dropSaid(key, againTo, (written) => written === null || written.at >= at)
 }
 
 /** A hash of the header: under another one a row of the same bytes says something else. */

@@ -414,6 +414,45 @@ describe('REAXML, a file for each listing', () => {
     expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 630000 })
   })
 
+  test('what such a file said of what is still to be done counts no more once it is read again', async () => {
+    const priced = (price: number, at: number): string => stub('1', 'current', `<price>${price}</price>`, at)
+    put('drop-1.xml', whole('1', 1))
+    await world.run()
+    world.standIn.addFault({ operations: ['Update'], times: 1000, fault: { kind: 'status', status: 503 } })
+    put('drop-2.xml', priced(610000, 8))
+    await world.run()
+    put('drop-3.xml', priced(620000, 3), 30 * hour)
+    await world.run()
+    configure({ ParkingSpots: 1 })
+    put('drop-4.xml', whole('2', 9))
+    await world.run()
+    world.standIn.clearFaults()
+    world.clock.advance(hour)
+    await world.run()
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 610000 })
+  })
+
+  test('what is held of several files is mapped anew once they are read in another way', async () => {
+    put('drop-1.xml', whole('1', 1))
+    await world.run()
+    for (const id of ['2', '3', '4', '5']) put(`drop-${id}.xml`, whole(id, 2))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 4 } })
+    const dear = (id: string, at: number): string => stub(id, 'current', '<price>66000000</price>', at)
+    for (const id of ['1', '2', '3', '4']) put(`drop-1${id}.xml`, dear(id, 3 + Number(id)))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0 } })
+    world.configure({
+      north: {
+        source: './drop-*.xml',
+        preset: 'reaxml',
+        fields: { Url: { template: 'https://homes.example/{MLSNumber}' }, SalePrice: { from: 'price', times: 0.01 } },
+        defaults: { ...defaults, ParkingSpots: 0 },
+        limits: 'off',
+      },
+    })
+    expect(await world.run()).toMatchObject({ counts: { hold: 0 } })
+    for (const id of ['1', '2', '3', '4']) expect(world.listing(`AG1-${id}`)).toMatchObject({ SalePrice: 660000 })
+  })
+
   test('while such a file is the newest, what else is still to be done goes on', async () => {
     put('drop-1.xml', whole('1', 1))
     await world.run()
