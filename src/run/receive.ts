@@ -397,21 +397,15 @@ async function passOver(
  * was said then by an older delta and waits for a person. In its place among them it would count, and go out over what files said that
  * are not read again.
  */
-async function dropOutdated(
-  feed: Source,
-  tools: Tools,
-  now: number,
-  againTo: number,
-  { times, dropSaid }: Intake,
-): Promise<void> {
+async function dropOutdated(feed: Source, tools: Tools, now: number, againTo: number, intake: Intake): Promise<void> {
   const held = (await tools.store.holds.held(feed.name, now)).filter(waitsAsOlder)
   const older = new Set(held.map(({ mlsNumber }) => mlsNumber))
   // What is pending was said when the latest file of its delivery was written. If that one is read again, so are the others.
-  const again = times()
+  const again = intake.times()
   for await (const { told } of pendingBeside(feed, tools))
     for (const { key, at } of told)
-      if (older.has(key)) dropSaid(key, againTo, (written) => (written?.at ?? 0) > at)
-      else if (!again.has(at)) dropSaid(key, againTo, (written) => written === null || written.at >= at)
+      if (older.has(key)) intake.dropSaid(key, againTo, (written) => (written?.at ?? 0) > at)
+      else if (!again.has(at)) intake.dropSaid(key, againTo, (written) => written === null || written.at >= at)
 }
 
 /** A hash of the header: under another one a row of the same bytes says something else. */
