@@ -115,34 +115,6 @@ const lostBy = (error: Error): string => `The answer was lost: ${reasonOf(error)
 /** Milliseconds. The library gives a connection up after the same time, unless the process was frozen meanwhile. */
 const longestConnect = 10_000
 
-/** The pieces of a streamed answer as they come, unpacked: nothing asks for gzip, but some proxies pack every answer. */
-async function* unpacked(pieces: AsyncGenerator<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
-  try {
-    const first = await pieces.next()
-    if (first.done) return
-    const all = (async function* () {
-      yield first.value
-      yield* pieces
-    })()
-    if (!isGzip(first.value)) {
-      yield* all
-      return
-    }
-    let length = 0
-    for await (const piece of pipeline(Readable.from(all), createGunzip(), () => undefined) as AsyncIterable<Buffer>) {
-      length += piece.length
-      if (length > maxBytes) throw new Error(longerThanAllowed)
-      yield piece
-    }
-  } catch (error) {
-    if (error instanceof ServiceError) throw error
-    const cause = error as Error
-    throw new ServiceError('transient', lostBy(cause), { effect: 'unknown', cause })
-  } finally {
-    await pieces.return(undefined)
-  }
-}
-
 /** A dispatch handler needs half the processor time of `Pool.request` and knows whether writing has begun. */
 abstract class Exchange<T> implements Dispatcher.DispatchHandler {
   readonly response: Promise<T>
@@ -272,7 +244,7 @@ class StreamExchange extends Exchange<StreamResponse> {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void {
-    if (status >= 200) this.resolve({ status, headers, chunks: unpacked(this.#read(), this.#maxBytes) })
+    if (status >= 200) this.resolve({ status, headers, chunks: this.#unpacked() })
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -289,18 +261,39 @@ class StreamExchange extends Exchange<StreamResponse> {
     this.#wake()
   }
 
-  async *#read(): AsyncGenerator<Uint8Array> {
+  /** The pieces as they come. Nothing asks for gzip, but some proxies pack every answer. */
+  async *#unpacked(): AsyncGenerator<Uint8Array> {
     try {
-      for (;;) {
-        const chunk = this.#chunks.shift()
-        if (chunk !== undefined) yield chunk
-        else if (this.#error !== null) throw this.#error
-        else if (this.#over.signal.aborted) return
-        else await new Promise<void>((resolve) => (this.#wake = resolve))
+      while (this.#chunks.length === 0 && !this.#over.signal.aborted) await this.#heard()
+      if (this.#chunks.length === 0 || !isGzip(this.#chunks[0])) return yield* this.#read()
+      const packed = Readable.from(this.#read())
+      let length = 0
+      for await (const piece of pipeline(packed, createGunzip(), () => undefined) as AsyncIterable<Buffer>) {
+        length += piece.length
+        if (length > this.#maxBytes) throw new Error(longerThanAllowed)
+        yield piece
       }
+    } catch (error) {
+      if (error instanceof ServiceError) throw error
+      const cause = error as Error
+      throw new ServiceError('transient', lostBy(cause), { effect: 'unknown', cause })
     } finally {
       this.end('The reader left')
     }
+  }
+
+  async *#read(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const chunk = this.#chunks.shift()
+      if (chunk !== undefined) yield chunk
+      else if (this.#error !== null) throw this.#error
+      else if (this.#over.signal.aborted) return
+      else await this.#heard()
+    }
+  }
+
+  #heard(): Promise<void> {
+    return new Promise<void>((resolve) => (this.#wake = resolve))
   }
 
   /** Ends the exchange after a silence of `first` or, once a piece has come, of `idle`. */

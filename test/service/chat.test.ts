@@ -191,8 +191,19 @@ describe('streamed', () => {
     }
   })
 
-  test('does not wait for a service that keeps the connection after the final object', async () => {
-    const { client } = await world(streaming([JSON.stringify(end)], () => undefined))
+  test.each<[string, Answerer]>([
+    ['plain', streaming([JSON.stringify(end)], () => undefined)],
+    [
+      'packed',
+      (_, response) => {
+        const gzip = createGzip()
+        gzip.pipe(response)
+        gzip.write(JSON.stringify(end))
+        gzip.flush()
+      },
+    ],
+  ])('does not wait for a service that keeps the connection after the final object, %s', async (_, answer) => {
+    const { client } = await world(answer)
     expect(await collect(client.askStreaming(question))).toEqual([end])
   })
 
