@@ -265,7 +265,10 @@ class StreamExchange extends Exchange<StreamResponse> {
   async *#unpacked(): AsyncGenerator<Uint8Array> {
     try {
       while (this.#chunks.length === 0 && !this.#over.signal.aborted) await this.#heard()
-      if (this.#chunks.length === 0 || !isGzip(this.#chunks[0])) return yield* this.#read()
+      if (this.#chunks.length === 0 || !isGzip(this.#chunks[0])) {
+        yield* this.#read()
+        return
+      }
       const packed = Readable.from(this.#read())
       let length = 0
       for await (const piece of pipeline(packed, createGunzip(), () => undefined) as AsyncIterable<Buffer>) {
