@@ -1,6 +1,7 @@
 /** Which files of a folder are the delivery of a delta. It says a thing once, so no file that came since the last run is passed by. */
 import { fingerprint } from '../core/hash.ts'
 import { many } from '../core/text.ts'
+import type { Written } from '../feed/format/format.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import type { Besides, OlderFile } from '../feed/transport/transport.ts'
 import type { DeliveryMode } from '../plan/proof.ts'
@@ -78,6 +79,19 @@ export async function filesBeside(
   if (completeAt === null) return { ...noOther, passedBy: older.length }
   const isAhead = changedAt > moment.now
   return isAhead ? noOther : { ...noOther, files: [...older.filter((file) => file.changedAt > completeAt), null] }
+}
+
+/**
+ * Whether what a file says may have been overtaken by files that are not read again with it: it was written more than a day before the
+ * last one that was read.
+ */
+export function isOvertaken(
+  written: Written | null,
+  last: Pick<Written, 'by' | 'at'> | null,
+  readTo: number | null,
+): boolean {
+  if (written?.by !== 'document' || last?.by !== 'document' || readTo === null) return false
+  return written.at < Math.min(readTo, last.at) - outOfOrder
 }
 
 /** The files of a folder, and up to which time they need not be read again. */

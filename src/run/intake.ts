@@ -156,6 +156,10 @@ export async function intakeOf(
       keyless.drop(current!.from)
       return true
     },
+    /** Drops what this document said. */
+    dropCurrent(): void {
+      uncount(workspace.drop([[current!.from, position]]))
+    },
     /** Whether nothing counts that was written then, as a whole full document was written after it. */
     isReplaced: (written: Written | null): boolean => isAfter(whole, written),
     /** Sentences about the records that were read. */

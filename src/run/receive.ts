@@ -18,7 +18,7 @@ import { hasPassed } from '../core/turn.ts'
 import type { Held } from '../store/store.ts'
 import type { Delivery } from './delivery.ts'
 import { endsLike, lastKeyOf } from './ending.ts'
-import { filesBeside, noOther, readOf, reasonsByFile } from './files.ts'
+import { filesBeside, isOvertaken, noOther, readOf, reasonsByFile } from './files.ts'
 import type { Beside } from './files.ts'
 import { count, intakeOf, newRow } from './intake.ts'
 import type { Intake, Known, Source, Tools } from './intake.ts'
@@ -138,10 +138,9 @@ async function read(
   const joins = await readJoins(feed.joins ?? [], tools.workspace, budget, feed.transport.maxRecordBytes)
   const intake = await intakeOf(feed, tools, past, budget, files.length > 1)
   const { summary, ending } = intake
-  let [bytes, isFull, isOnlyAgain] = [0, false, true]
-  const again: Again = { files: [], to: 0 }
+  let [bytes, isFull, isOnlyAgain, againTo] = [0, false, true, 0]
   let written: Written | null = null
-  const missing = reasonsByFile()
+  const [missing, overtaken] = [reasonsByFile(), [] as string[]]
   const whole = new Set<OlderFile | null>()
   let older: Delivery['older'] = null
   let [doubt, misdated]: (string | null)[] = [null, null]
@@ -150,7 +149,6 @@ async function read(
     if (file !== null && budget.exceeded() !== null) continue
     const name = files.length === 1 ? null : (file ?? newest.besides!).name
     const isAgain = readTo !== null && (file ?? newest.besides!).changedAt <= readTo
-    const from = intake.position()
     try {
       const opened = file === null ? newest : await file.open()
       const document = await readDocument(feed, tools, moment, opened, joins, budget, intake, name, file !== null)
@@ -159,6 +157,10 @@ async function read(
       const reasons = stopped === null ? document.reasons : [...document.reasons, stopped]
       const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
       const isWholeFull = said === 'full' && reasons.length === 0
+      if (isAgain && name !== null && said !== 'full' && isOvertaken(when, last.written, readTo)) {
+        intake.dropCurrent()
+        overtaken.push(name)
+      }
       if (isWholeFull && name !== null) {
         older = null
         if (intake.dropEarlier()) {
@@ -178,12 +180,11 @@ async function read(
       const isHeard = (!isAgain || files.length === 1) && !intake.isReplaced(when)
       if (isHeard) older ??= olderThan(last.written, when, feed.source, moment)
       isOnlyAgain &&= isAgain
-      if (isAgain) again.files.push({ from, written: when })
     } catch (error) {
       if (name === null || !(error instanceof FeedError)) throw error
       missing.add(name, error.message)
     }
-    if (isAgain) again.to = intake.position()
+    if (isAgain) againTo = intake.position()
   }
   intake.end()
   const exceeded = budget.exceeded()
@@ -192,7 +193,7 @@ async function read(
   const mode =
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const own = intake.position()
-  if (mode === 'delta' && files.length > 1 && again.to > 0) await dropOlder(feed, tools, moment.now, again, summary)
+  if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOlder(feed, tools, moment.now, againTo, summary)
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
@@ -208,6 +209,14 @@ async function read(
     const said = many(passed, 'MLSNumber')
     notes.push(
       `Of ${said} a later delivery said something that is not carried out yet: what this one says of ${passed === 1 ? 'it' : 'them'} is passed over`,
+    )
+  }
+  if (overtaken.length > 0) {
+    const more = overtaken.length - 1
+    const [others, was, says] =
+      more === 0 ? ['', 'was', 'it says'] : [` and ${many(more, 'other file')}`, 'were', 'they say']
+    notes.push(
+      `${overtaken[0]}${others} among those that are read again ${was} written more than a day before the last one: what ${says} does not count again`,
     )
   }
   if (misdated !== null)
@@ -385,34 +394,20 @@ async function passOver(feed: Source, tools: Tools, written: Written, summary: D
   return passed
 }
 
-/** Files that are read again beside others: behind which position each begins, and up to which one they go. */
-interface Again {
-  files: { from: number; written: Written | null }[]
-  to: number
-}
-
 /**
- * Drops what only files that are read again say of an MLSNumber if what an older delta said of it waits for a person, or if what is
- * pending of it was said later. In their place among them it would count, and go out over what files said that are not read again.
+ * Drops what only files that are read again (up to position `againTo`) say of an MLSNumber of which an older delta waits for a person.
+ * In its place among them it would count, and go out over what was said later in files that are not read again.
  */
 async function dropOlder(
   feed: Source,
   tools: Tools,
   now: number,
-  { files, to }: Again,
+  againTo: number,
   summary: DeliverySummary,
 ): Promise<void> {
-  const { store, workspace } = tools
-  const held = (await store.holds.held(feed.name, now)).filter(waitsAsOlder)
+  const held = (await tools.store.holds.held(feed.name, now)).filter(waitsAsOlder)
   const keys = new Set(held.map(({ mlsNumber }) => mlsNumber))
-  // What is pending was said when the latest file of its delivery was written. If that one is read again, so are the others.
-  const times = new Set(files.map(({ written }) => written?.at))
-  for await (const { told } of pendingBeside(feed, tools))
-    for (const { key, at } of told) {
-      const written = files.findLast(({ from }) => workspace.isDelivered(key, from))?.written ?? null
-      if (written !== null && at > written.at && !times.has(at)) keys.add(key)
-    }
-  const isOnlyAgain = (key: string): boolean => !workspace.isDelivered(key, to)
+  const isOnlyAgain = (key: string): boolean => !tools.workspace.isDelivered(key, againTo)
   await takeBack(feed, tools, [...keys].filter(isOnlyAgain), summary)
 }
 
