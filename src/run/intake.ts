@@ -157,14 +157,16 @@ export async function intakeOf(
       keyless.drop(current!.from)
       return true
     },
+    /** Drops what this document said. */
+    dropCurrent(): void {
+      uncount(workspace.drop([[current!.from, position]]))
+    },
     /** Whether nothing counts that was written then, as a whole full document was written after it. */
     isReplaced: (written: Written | null): boolean => isAfter(whole, written),
-    /** When its documents were written. */
-    times: () => new Set(documents.map(({ written }) => written?.at)),
-    /** Drops what was said of an MLSNumber up to this position, unless it is `isLater` by when its document was written. */
-    dropSaid(key: string, upTo: number, isLater: (written: Written | null) => boolean): void {
-      const kinds = workspace.replace([{ key, isReadable: true }], upTo, (position) => isLater(writtenAt(position)))
-      uncount(kinds.flatMap((some) => some ?? []))
+    /** Drops what was said of an MLSNumber up to position `upTo`, unless its document says that it was written after `at`. */
+    dropSaid(key: string, at: number, upTo: number): void {
+      const isSince = (position: number): boolean => (writtenAt(position)?.at ?? 0) > at
+      uncount(workspace.replace([{ key, isReadable: true }], upTo, isSince).flatMap((kinds) => kinds ?? []))
     },
     /** Sentences about the records that were read. */
     notes(): string[] {

@@ -18,7 +18,7 @@ import { hasPassed } from '../core/turn.ts'
 import type { Held } from '../store/store.ts'
 import type { Delivery } from './delivery.ts'
 import { endsLike, lastKeyOf } from './ending.ts'
-import { filesBeside, noOther, readOf, reasonsByFile } from './files.ts'
+import { filesBeside, isOvertaken, noOther, readOf, reasonsByFile } from './files.ts'
 import type { Beside } from './files.ts'
 import { count, intakeOf, newRow } from './intake.ts'
 import type { Intake, Known, Source, Tools } from './intake.ts'
@@ -140,7 +140,7 @@ async function read(
   const { summary, ending } = intake
   let [bytes, isFull, isOnlyAgain, againTo] = [0, false, true, 0]
   let written: Written | null = null
-  const missing = reasonsByFile()
+  const [missing, overtaken] = [reasonsByFile(), [] as string[]]
   const whole = new Set<OlderFile | null>()
   let older: Delivery['older'] = null
   let [doubt, misdated]: (string | null)[] = [null, null]
@@ -157,6 +157,10 @@ async function read(
       const reasons = stopped === null ? document.reasons : [...document.reasons, stopped]
       const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
       const isWholeFull = said === 'full' && reasons.length === 0
+      if (isAgain && name !== null && said !== 'full' && isOvertaken(when, last.written, beside)) {
+        intake.dropCurrent()
+        overtaken.push(name)
+      }
       if (isWholeFull && name !== null) {
         older = null
         if (intake.dropEarlier()) {
@@ -189,7 +193,7 @@ async function read(
   const mode =
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const own = intake.position()
-  if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOutdated(feed, tools, moment.now, againTo, intake)
+  if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOlder(feed, tools, moment.now, againTo, intake)
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
@@ -205,6 +209,14 @@ async function read(
     const said = many(passed, 'MLSNumber')
     notes.push(
       `Of ${said} a later delivery said something that is not carried out yet: what this one says of ${passed === 1 ? 'it' : 'them'} is passed over`,
+    )
+  }
+  if (overtaken.length > 0) {
+    const more = overtaken.length - 1
+    const [others, was, says] =
+      more === 0 ? ['', 'was', 'it says'] : [` and ${many(more, 'other file')}`, 'were', 'they say']
+    notes.push(
+      `${overtaken[0]}${others} among those that are read again ${was} written more than a day before the last one: what ${says} does not count again`,
     )
   }
   if (misdated !== null)
@@ -393,19 +405,22 @@ async function passOver(
 }
 
 /**
- * Drops what files that are read again (up to position `againTo`) say of an MLSNumber if what is pending of it was said later, or
- * was said then by an older delta and waits for a person. In its place among them it would count, and go out over what files said that
- * are not read again.
+ * Drops what files that are read again (up to position `againTo`) say of an MLSNumber of which an older delta waits for a person, unless
+ * it was written after that. In its place among them it would count, and go out over what was said later in files that are not read again.
  */
-async function dropOutdated(feed: Source, tools: Tools, now: number, againTo: number, intake: Intake): Promise<void> {
-  const held = (await tools.store.holds.held(feed.name, now)).filter(waitsAsOlder)
-  const older = new Set(held.map(({ mlsNumber }) => mlsNumber))
-  // What is pending was said when the latest file of its delivery was written. If that one is read again, so are the others.
-  const again = intake.times()
-  for await (const { told } of pendingBeside(feed, tools))
-    for (const { key, at } of told)
-      if (older.has(key)) intake.dropSaid(key, againTo, (written) => (written?.at ?? 0) > at)
-      else if (!again.has(at)) intake.dropSaid(key, againTo, (written) => written === null || written.at >= at)
+async function dropOlder(
+  { name }: Source,
+  { store }: Tools,
+  now: number,
+  againTo: number,
+  intake: Intake,
+): Promise<void> {
+  const held = (await store.holds.held(name, now)).filter(waitsAsOlder)
+  const pending = await store.deliveries.pendingOf(
+    name,
+    held.map(({ mlsNumber }) => mlsNumber),
+  )
+  for (const [key, { at }] of pending) intake.dropSaid(key, at, againTo)
 }
 
 /** A hash of the header: under another one a row of the same bytes says something else. */

@@ -414,22 +414,39 @@ describe('REAXML, a file for each listing', () => {
     expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 630000 })
   })
 
-  test('what such a file said of what is still to be done counts no more once it is read again', async () => {
-    const priced = (price: number, at: number): string => stub('1', 'current', `<price>${price}</price>`, at)
-    put('drop-1.xml', whole('1', 1))
-    await world.run()
-    world.standIn.addFault({ operations: ['Update'], times: 1000, fault: { kind: 'status', status: 503 } })
-    put('drop-2.xml', priced(610000, 8))
-    await world.run()
-    put('drop-3.xml', priced(620000, 3), 30 * hour)
-    await world.run()
-    configure({ ParkingSpots: 1 })
-    put('drop-4.xml', whole('2', 9))
-    await world.run()
-    world.standIn.clearFaults()
-    world.clock.advance(hour)
-    await world.run()
-    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 610000 })
+  test.each([
+    ['is still to be done', true],
+    ['is done', false],
+  ])(
+    'what such a file said of what was said later and %s does not count once it is read again',
+    async (_, isPending) => {
+      const priced = (price: number, at: number): string => stub('1', 'current', `<price>${price}</price>`, at)
+      put('drop-1.xml', whole('1', 1))
+      await world.run()
+      const fault = { operations: ['Update' as const], times: 1000, fault: { kind: 'status' as const, status: 503 } }
+      if (isPending) world.standIn.addFault(fault)
+      put('drop-2.xml', priced(610000, 8))
+      if (isPending) await world.run()
+      put('drop-3.xml', priced(620000, 3), 15 * hour)
+      await world.run()
+      put('drop-4.xml', whole('2', 9).replace('2026-11-21', '2026-11-22'), 12 * hour)
+      await world.run()
+      configure({ ParkingSpots: 1 })
+      expect((await world.run()).notes).toContainEqual(
+        'drop-3.xml among those that are read again was written more than a day before the last one: what it says does not count again',
+      )
+      world.standIn.clearFaults()
+      world.clock.advance(hour)
+      await world.run()
+      expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 610000 })
+    },
+  )
+
+  test('a backfill reads files of more than a day before the last one, which was read', async () => {
+    const of = (id: string): string => whole(id, 5).replace('2026-11-21', `2026-11-${id}`)
+    for (const id of ['15', '16', '17', '18', '19']) put(`drop-${id}.xml`, of(id), 24 * hour)
+    expect(await world.run()).toMatchObject({ counts: { create: 1 } })
+    expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { create: 4 }, notes: [] })
   })
 
   test('what is held of several files is mapped anew once they are read in another way', async () => {
