@@ -228,10 +228,10 @@ function isRespelled(one: string, other: string): boolean {
   return long.startsWith(short) || foldedNumber(one) === foldedNumber(other)
 }
 
-/** Whether two such numbers are the same but for a prefix. If the prefix ends in a digit, they are not. */
+/** Whether two such numbers are the same but for a prefix. If that ends in a digit and a digit follows, they are not. */
 function isSpelledAlike(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
-  return long.endsWith(short) && !/\d/.test(long.at(-short.length - 1) ?? '')
+  return long === short || (long.endsWith(short) && !/^\d\d/.test(long.slice(-short.length - 1)))
 }
 
 /** The end of such a number, which is the same with a prefix: at most four characters, and none of before its last digits. */

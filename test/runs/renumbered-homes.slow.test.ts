@@ -154,10 +154,14 @@ describe('homes under other MLSNumbers', () => {
     expect(there()).toEqual(keys(all))
   })
 
-  test('without an address are told by their number, however short it is, behind a prefix', async () => {
-    const hidden = forty.map((one, i) => ({ ...one, street: 'Undisclosed', unit: '', mlsNumber: `${i + 1}` }))
+  test.each([
+    ['however short it is', 'A-', ''],
+    ['of zeros alone', '00', ''],
+    ['a letter behind a digit', 'AG7-', 'M'],
+  ])('without an address are told by their number behind a prefix, %s', async (_, prefix, letter) => {
+    const hidden = forty.map((one, i) => ({ ...one, street: 'Undisclosed', unit: '', mlsNumber: `${letter}${i + 1}` }))
     await loaded(hidden)
-    const feed = changed(20, (one) => ({ ...one, mlsNumber: `A-${one.mlsNumber}` }), hidden)
+    const feed = changed(20, (one) => ({ ...one, mlsNumber: `${prefix}${one.mlsNumber}` }), hidden)
     expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
     await nights(3, feed)
     expect(there()).toEqual(keys(feed))
