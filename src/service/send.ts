@@ -2,12 +2,10 @@
  * Sends one request and returns the answer, whole or streamed, without interpreting it. Uses undici; the simulation replaces
  * it.
  */
-import { pipeline, Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { codeOf, messageOf, ServiceError } from '../core/errors.ts'
-import { gunzipped, isGzip } from '../core/gzip.ts'
+import { gunzipped, gunzippedPieces, isGzip } from '../core/gzip.ts'
 import type { Clock } from '../core/machine.ts'
 import type { ServiceSettings } from './settings.ts'
 
@@ -129,7 +127,7 @@ async function* unpacked(pieces: AsyncGenerator<Uint8Array>, maxBytes: number): 
       return
     }
     let length = 0
-    for await (const piece of pipeline(Readable.from(all), createGunzip(), () => undefined) as AsyncIterable<Buffer>) {
+    for await (const piece of gunzippedPieces(all)) {
       length += piece.length
       if (length > maxBytes) throw new Error(longerThanAllowed)
       yield piece
