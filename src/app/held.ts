@@ -63,7 +63,7 @@ export function groupInWords(rules: readonly string[], held: readonly Approvable
 
 /** What of these goes with a full delivery only: deletes of what one lacked, where the next delivery may be a delta. */
 function withFullOf(held: readonly Approvable[], { mapping }: Feed): Pick<About, 'withFull'> {
-  const isAbsent = ({ part, why }: Approvable): boolean => part === 'delete' && why.startsWith('gone from the feed')
+  const isAbsent = ({ part, why }: Approvable): boolean => part === 'delete' && /^(gone from|not in) the feed/.test(why)
   if (!isSaidOnce({ mapping }, mapping.delivery) || !held.some(isAbsent)) return {}
   return { withFull: held.every(isAbsent) ? 'all' : 'deletes' }
 }

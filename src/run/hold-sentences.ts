@@ -89,7 +89,7 @@ export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>
   if (isOfList && clock !== null && confirm !== null)
     return `${go} once another complete list, an hour later or more, says the same${but}`
   if (confirm === null || clock === null) return `${isOne ? 'it waits' : 'they wait'} for you${but}`
-  const deletes = withFull === 'deletes' ? '; deletes with a full delivery only' : ''
+  const deletes = withFull === 'deletes' ? '; deletes of what a full delivery lacked with a full one only' : ''
   if (last + confirm <= now)
     return `${go} with the next ${withFull === 'all' ? 'full' : 'complete'} delivery that still says so${but}${deletes}`
   const until = minuteIn(timezone, Math.max(clock + confirm, now))

@@ -2,12 +2,10 @@
  * Sends one request and returns the answer, whole or streamed, without interpreting it. Uses undici; the simulation replaces
  * it.
  */
-import { pipeline, Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { codeOf, messageOf, ServiceError } from '../core/errors.ts'
-import { gunzipped, isGzip } from '../core/gzip.ts'
+import { gunzipped, gunzippedPieces, isGzip } from '../core/gzip.ts'
 import type { Clock } from '../core/machine.ts'
 import type { ServiceSettings } from './settings.ts'
 
@@ -269,9 +267,8 @@ class StreamExchange extends Exchange<StreamResponse> {
         yield* this.#read()
         return
       }
-      const packed = Readable.from(this.#read())
       let length = 0
-      for await (const piece of pipeline(packed, createGunzip(), () => undefined) as AsyncIterable<Buffer>) {
+      for await (const piece of gunzippedPieces(this.#read())) {
         length += piece.length
         if (length > this.#maxBytes) throw new Error(longerThanAllowed)
         yield piece

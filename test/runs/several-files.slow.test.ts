@@ -761,7 +761,8 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     expect(whole).toMatchObject({ result: 'held', counts: { hold: 16 } })
     const until = 'until the first full delivery from Tue 24 Nov 14:00 on; the site keeps showing them'
     expect(whole.notes).toContainEqual(expect.stringContaining(until))
-    const end = 'if the feed still says so; deletes with a full delivery only; now: listing-sync approve north'
+    const end =
+      'if the feed still says so; deletes of what a full delivery lacked with a full one only; now: listing-sync approve north'
     expect((await world.executed('status', 'north')).stdout).toContain(end)
     put('drop-03.xml', file('TEIL', offer('18')))
     const { counts, notes } = await world.run()
