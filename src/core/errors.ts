@@ -136,7 +136,9 @@ const systemErrors: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of no authority that is known here; name yours with ca',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is of no authority that is known here; name yours with ca',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the chain of its certificate is not whole, or of no authority known here',
+  UND_ERR_BODY_TIMEOUT: 'nothing more came in time',
   UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
+  UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
   UND_ERR_SOCKET: 'the connection broke',
 }
 
