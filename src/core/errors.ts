@@ -39,7 +39,7 @@ export class StoreConfigError extends StoreError {
   override readonly exitStatus = 78
 }
 
-/** The store is away now and may be back later: what waits for it may go on then. */
+/** The store is away now, or its disk full, and it may be back later: what waits for it may go on then. */
 export class StoreAwayError extends StoreError {
   override name = 'StoreAwayError'
 }
