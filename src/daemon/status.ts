@@ -126,7 +126,8 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
     nextRun: next === null ? null : { at: iso(next), local: `${minuteIn(timezone, next)} (${timezone})` },
     lastRun: lastRun && {
       run: lastRun.number,
-      inWords: [endOf(lastRun, timezone), lackOf(lastRun, name) ?? [], figuresOf(lastRun).unsettled ?? []]
+      // What is lacking ends with a full stop.
+      inWords: [endOf(lastRun, timezone), figuresOf(lastRun).unsettled ?? [], lackOf(lastRun, name) ?? []]
         .flat()
         .join('. '),
       counts: countsInWords(lastRun.figures),

@@ -240,6 +240,14 @@ describe('after each sync that changed them', () => {
     expect(world.standIn.settings(chatbot)).toEqual({ WelcomeMessage: '2 homes' })
   })
 
+  test('are told before what was wrong with the delivery', async () => {
+    world.deliver(zillowFeed([home(1), home(2)]).replace('</Listings>', ''))
+    world.configure({ north: { settings: { Name: 'Ann' } } })
+    world.standIn.addFault({ operations: ['Edit'], fault: { kind: 'refuse', message: 'Not today' } })
+    expect(await world.run()).toMatchObject({ result: 'partial' })
+    expect((await world.executed('status')).stdout).toMatch(/Not today\. The last delivery was not complete: [^.]*\.\n/)
+  })
+
   test('are sent again once a backup of the store is put back, as later ones may be on the service', async () => {
     const copy = join(world.folder, 'copy.db')
     const apply = async (name: string) => {
