@@ -77,6 +77,7 @@ export function createDoors() {
     /** A store that scrubs the sentences which runs leave in it: `status` and `approve` show them. */
     store(store: Store): Store {
       const { runs, holds, changes } = store
+      const kept = (text: string): string => JSON.stringify(clean(JSON.parse(text)))
       return {
         ...store,
         runs: {
@@ -85,9 +86,11 @@ export function createDoors() {
             runs.record({
               ...run,
               error: clean(run.error),
-              figures: JSON.stringify(clean(JSON.parse(run.figures))),
-              ...(report !== undefined && { report: JSON.stringify(clean(JSON.parse(report))) }),
+              figures: kept(run.figures),
+              ...(report !== undefined && { report: kept(report) }),
             }),
+          recordSettled: (feed, startedAt, { report, ...settled }) =>
+            runs.recordSettled(feed, startedAt, { ...clean(settled), report: kept(report) }),
         },
         holds: {
           ...holds,

@@ -5,7 +5,9 @@ import type { Reader } from '../core/intl.ts'
 import { minuteIn } from '../core/zone.ts'
 import { askingRules, isPartOf } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
+import { isSaidOnce } from '../run/delivery.ts'
 import { endInWords } from '../run/hold-sentences.ts'
+import type { About } from '../run/hold-sentences.ts'
 import type { Approvable } from '../run/told.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Finding, Held, RunsReader } from '../store/store.ts'
@@ -47,7 +49,7 @@ export function byRule(held: readonly Approvable[]): (readonly [rules: readonly 
   return Array.from(groups.values(), (group) => [rulesOf(group[0]), group])
 }
 
-type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>
+type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan' | 'mapping'>
 
 /** Whether the guard was switched off since: then it holds none of these any more but those that were refused. */
 const isOver = ([{ rules, decision }]: readonly Approvable[], { limits }: Feed['plan']): boolean =>
@@ -59,7 +61,15 @@ export function groupInWords(rules: readonly string[], held: readonly Approvable
   return `${many(count, 'change')} held by ${rules.join(' and ') || ofNoRule} since ${minuteIn(feed.timezone, sinceOf(held))}; ${endOf(count, held, feed, now)}`
 }
 
-function endOf(count: number, held: readonly Approvable[], { name, timezone, plan }: Feed, now: number): string {
+/** What of these goes with a full delivery only: deletes of what one lacked, where the next delivery may be a delta. */
+function withFullOf(held: readonly Approvable[], { mapping }: Feed): Pick<About, 'withFull'> {
+  const isAbsent = ({ part, why }: Approvable): boolean => part === 'delete' && /^(gone from|not in) the feed/.test(why)
+  if (!isSaidOnce({ mapping }, mapping.delivery) || !held.some(isAbsent)) return {}
+  return { withFull: held.every(isAbsent) ? 'all' : 'deletes' }
+}
+
+function endOf(count: number, held: readonly Approvable[], feed: Feed, now: number): string {
+  const { name, timezone, plan } = feed
   const [{ decision, rules }] = held as [Approvable]
   if (decision?.is === 'approved')
     return `approved by ${[...new Set(held.map((one) => one.decision?.by))].join(' and ')}`
@@ -71,7 +81,7 @@ function endOf(count: number, held: readonly Approvable[], { name, timezone, pla
   const [clock = null] = clocks
   const asked = byListing(held.filter((one) => one.clock === null)).length
   const ending = { clock, last: clocks.at(-1) ?? 0, refused, asking: asked }
-  const about = { feed: name, timezone, confirm: plan.limits.confirm, now }
+  const about = { feed: name, timezone, confirm: plan.limits.confirm, now, ...withFullOf(held, feed) }
   const end = endInWords(count, isOfList && rules.length === 1 ? 'listed again' : 'confirmed', ending, about)
   const wait = count === 1 ? 'it waits' : 'they wait'
   return isOfList && refused === 0 && about.confirm !== null

@@ -40,6 +40,7 @@ export function figuresOf(run: Pick<RunRecord, 'figures'> | undefined) {
     delivery?: Pick<Report['delivery'], 'listings' | 'rejects'> & Partial<Report['delivery']>
     remote?: { listings: number; complete?: boolean }
     isUnreadable?: boolean
+    unsettled?: string | null
   }
 }
 

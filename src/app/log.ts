@@ -165,9 +165,12 @@ function cleaner(scrub: (text: string) => string): (line: string) => Entry {
   }
 }
 
+/** What has sentences of the program. These end with what to do, which must not be cut off. */
+const sentences: ReadonlySet<string> = new Set(['msg', 'message', 'error', 'problem', 'problems', 'notes'])
+
 function limitOf(key: string): number {
   if (key === 'stack') return longest.stack
-  return key === 'msg' || key === 'message' ? longest.message : longest.value
+  return sentences.has(key) ? longest.message : longest.value
 }
 
 function prettyLine({ time, level, msg, err, ...rest }: Entry): string {

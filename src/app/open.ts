@@ -29,12 +29,18 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
   let reader: StoreReader | null = null
   let made: Promise<Calls> | null = null
   const calls = (): Promise<Calls> =>
-    (made ??= import('./calls.ts').then(({ createCalls }) =>
-      createCalls(app, log, { signal, onCrash }, async (report) => {
-        await metrics.write(report)
-        meter?.ran(report)
-      }),
-    ))
+    (made ??= import('./calls.ts')
+      .then(({ createCalls }) =>
+        createCalls(app, log, { signal, onCrash }, async (report) => {
+          await metrics.write(report)
+          meter?.ran(report)
+        }),
+      )
+      .catch((error: unknown) => {
+        // The next run tries again: what could not be loaded, as where too many files are open, may be read later.
+        made = null
+        throw error
+      }))
 
   const app: App = {
     get config() {

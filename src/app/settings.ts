@@ -1,9 +1,10 @@
 /** A chatbot's settings: finds what to send, sends it, and records in the store what is known to be applied. */
 import type { FeedConfig } from '../config/config.ts'
-import { ServiceError, UserError } from '../core/errors.ts'
+import { messageOf, ServiceError, UserError } from '../core/errors.ts'
 import { usesFigures, withFigures } from '../core/figures.ts'
 import type { FigureName, FeedFigures } from '../core/figures.ts'
 import { printableText, shorten } from '../core/text.ts'
+import { keptReport } from '../report/kept.ts'
 import type { Report } from '../report/report.ts'
 import type { ChatbotSettings } from '../service/settings.ts'
 import type { SettingChange, SettingValue, StoreReader } from '../store/store.ts'
@@ -20,11 +21,14 @@ export interface SettingsPlan {
 export async function planSettings(
   { chatbot, name: feed }: { chatbot: string; name: string },
   written: ChatbotSettings,
-  { learnt, snapshot }: StoreReader,
+  store: StoreReader,
   force: boolean,
 ): Promise<SettingsPlan> {
   const plan: SettingsPlan = { changes: [], lacking: [] }
-  const applied = await learnt.settings(chatbot)
+  const { learnt, snapshot, runs } = store
+  // What a store that was put back knows of may have been changed since, and the service can't be asked.
+  const since = (await store.isBehind(chatbot)) ? Number.MAX_SAFE_INTEGER : await runs.lostAt(feed)
+  const applied = await learnt.settings(chatbot, since ?? 0)
   let figures: FeedFigures | null = null
   for (const [name, value] of Object.entries(written) as [string, SettingValue | undefined][]) {
     if (value === undefined) continue
@@ -159,20 +163,30 @@ export async function withSettings(
     const plan = await planSettings(feed, feed.settings, app.store(), false)
     await sendSettings(app, feed, plan, signal)
     const names = plan.changes.map(({ name }) => name).join(', ')
-    const notes = plan.lacking.map(lackingSentence)
-    if (names !== '') notes.unshift(`Chatbot settings applied: ${names}`)
-    return { ...finished, report: noted(report, notes, plan.lacking.length === 0) }
+    const applied = names === '' ? [] : [`Chatbot settings applied: ${names}`]
+    return await noted(app, finished, applied, plan.lacking.map(lackingSentence))
   } catch (error) {
     if (!(error instanceof ServiceError || error instanceof UserError)) throw error
     const problem = error.message
     const note = `The chatbot settings could not be applied; the next run tries again: ${problem}`
     // Also logged, as who watches a daemon reads no reports.
     app.runtime.log.warn({ feed: feed.name, problem }, 'could not apply the chatbot settings')
-    return { ...finished, report: noted(report, [note], false) }
+    return noted(app, finished, [], [note])
   }
 }
 
-function noted(report: Report, notes: string[], applied: boolean): Report {
-  const result = !applied && report.result === 'ok' ? 'partial' : report.result
-  return { ...report, result, notes: [...report.notes, ...notes] }
+/** The run with these notes, also on record, as it was recorded before. */
+async function noted(app: App, finished: Finished, applied: string[], problems: string[]): Promise<Finished> {
+  const { report: run } = finished
+  const result = problems.length > 0 && run.result === 'ok' ? 'partial' : run.result
+  const report = { ...run, result, notes: [...run.notes, ...applied, ...problems] } satisfies Report
+  if (report.notes.length === run.notes.length) return finished
+  try {
+    const unsettled = problems.length === 0 ? null : problems.join('. ')
+    const kept = JSON.stringify(keptReport(report))
+    await app.store().runs.recordSettled(run.feed, run.startedAt, { result, report: kept, unsettled })
+  } catch (error) {
+    app.runtime.log.warn({ feed: run.feed, problem: messageOf(error) }, 'what came of the settings is not on record')
+  }
+  return { ...finished, report }
 }

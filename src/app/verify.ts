@@ -7,6 +7,7 @@ import { listingAt } from '../core/listing.ts'
 import type { Listing } from '../core/listing.ts'
 import type { Log } from '../core/machine.ts'
 import type { Report, ReportedChange } from '../report/report.ts'
+import type { StoreReader } from '../store/store.ts'
 import type { Verification } from '../verify/verification.ts'
 import { verify } from '../verify/verify.ts'
 import type { Subject } from '../verify/verify.ts'
@@ -82,9 +83,10 @@ export async function verifySubjects(
   { session, question }: VerifySettings,
   subjects: readonly Subject[],
   signal: AbortSignal,
+  store: StoreReader = app.store(),
 ): Promise<Verification> {
   const client = await app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
-  const applied = await app.store().learnt.settings(feed.chatbot)
+  const applied = await store.learnt.settings(feed.chatbot)
   const [limit, suffix] = [applied.get('RateLimitMessage'), applied.get('AnswerSuffix')]
   return verify(subjects, {
     session,
@@ -100,10 +102,15 @@ export async function verifySubjects(
  * What the chatbot should say of these listings, as confirmed last on the service. A number without a confirmed listing should not be
  * offered.
  */
-export async function listedSubjects(app: App, feed: FeedConfig, mlsNumbers: readonly string[]): Promise<Subject[]> {
+export async function listedSubjects(
+  app: App,
+  feed: FeedConfig,
+  mlsNumbers: readonly string[],
+  store: StoreReader = app.store(),
+): Promise<Subject[]> {
   const now = app.runtime.clock.now()
   const today = new Date(now).toISOString().slice(0, 10)
-  const confirmed = await app.store().snapshot.confirmed(feed.chatbot, feed.name, mlsNumbers)
+  const confirmed = await store.snapshot.confirmed(feed.chatbot, feed.name, mlsNumbers)
   return mlsNumbers.map((mlsNumber): Subject => {
     const known = confirmed.get(mlsNumber)
     return known === undefined

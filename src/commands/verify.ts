@@ -32,8 +32,8 @@ export function verifyCommand(context: CommandContext, mlsNumbers: string[], opt
     const keys = mlsNumbers.length > 0 ? [...new Set(mlsNumbers)] : await latest(app, feed, settings.sample)
     if (keys.length === 0)
       throw new UserError(`${feed.name}: nothing to ask about: no listing was confirmed yet; run sync first`)
-    const subjects = await listedSubjects(app, feed, keys)
-    const verification = await verifySubjects(app, feed, settings, subjects, context.signal)
+    const subjects = await listedSubjects(app, feed, keys, app.reader())
+    const verification = await verifySubjects(app, feed, settings, subjects, context.signal, app.reader())
     const form = options.format === 'json' ? json : written
     app.doors.out.document(verification, (clean) => form(feed, clean))
     return statusOf(verification)
@@ -54,7 +54,7 @@ function settingsOf(feed: FeedConfig, { session, sample }: VerifyOptions): Verif
 }
 
 async function latest(app: App, { name, chatbot }: FeedConfig, sample: number): Promise<string[]> {
-  const { ledger, snapshot } = app.store()
+  const { ledger, snapshot } = app.reader()
   const most = Math.min(2, Math.ceil(sample / 2))
   const deleted = await ledger.latest(chatbot, name, app.runtime.clock.now() - day, most)
   return [...(await snapshot.latest(chatbot, name, sample)), ...deleted]

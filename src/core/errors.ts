@@ -39,7 +39,7 @@ export class StoreConfigError extends StoreError {
   override readonly exitStatus = 78
 }
 
-/** The store is away now and may be back later: what waits for it may go on then. */
+/** The store is away now, or its disk full, and it may be back later: what waits for it may go on then. */
 export class StoreAwayError extends StoreError {
   override name = 'StoreAwayError'
 }
@@ -136,7 +136,9 @@ const systemErrors: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of no authority that is known here; name yours with ca',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is of no authority that is known here; name yours with ca',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the chain of its certificate is not whole, or of no authority known here',
+  UND_ERR_BODY_TIMEOUT: 'nothing more came in time',
   UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
+  UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
   UND_ERR_SOCKET: 'the connection broke',
 }
 

@@ -161,7 +161,7 @@ const longestBack = 60_000
 /** Milliseconds between two tries to reach a store that is away. */
 const storeLook = 10_000
 
-/** Waits for a store on another machine, which may come up after the daemon. Throws any other problem of the store. */
+/** Waits for a store on another machine, which may come up after the daemon, or for room on a full disk. Throws any other problem. */
 async function waitForStore(
   app: App,
   watched: readonly Watched[],

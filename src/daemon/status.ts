@@ -12,7 +12,7 @@ import {
   sinceOf,
   withoutHolds,
 } from '../app/held.ts'
-import { lackOf, lastGood } from '../app/last-good.ts'
+import { figuresOf, lackOf, lastGood } from '../app/last-good.ts'
 import { listsInWords } from '../app/lists.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
@@ -126,7 +126,10 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
     nextRun: next === null ? null : { at: iso(next), local: `${minuteIn(timezone, next)} (${timezone})` },
     lastRun: lastRun && {
       run: lastRun.number,
-      inWords: [endOf(lastRun, timezone), lackOf(lastRun, name) ?? []].flat().join('. '),
+      // What is lacking ends with a full stop.
+      inWords: [endOf(lastRun, timezone), figuresOf(lastRun).unsettled ?? [], lackOf(lastRun, name) ?? []]
+        .flat()
+        .join('. '),
       counts: countsInWords(lastRun.figures),
       /** Changes that failed, or of which nobody knows: the first few, and how many there are. */
       failures,

@@ -75,7 +75,9 @@ function pagesOf(app: App, meter: ReturnType<typeof createMeter>, settings: () =
     // No feed's name is told to those who may not read pages.
     const isTrusted = await door.isTrusted(context)
     return inFront(context, async () => {
-      const reasons = await readinessOf(app, app.store(), app.config.feeds).catch((error: unknown) => {
+      // Opening a store in a file may throw, too.
+      const looked = async () => readinessOf(app, app.store(), app.config.feeds)
+      const reasons = await looked().catch((error: unknown) => {
         if (!(error instanceof StoreError)) throw error
         return [{ feed: null, what: 'store', text: error.message }]
       })

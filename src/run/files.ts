@@ -1,6 +1,7 @@
 /** Which files of a folder are the delivery of a delta. It says a thing once, so no file that came since the last run is passed by. */
 import { fingerprint } from '../core/hash.ts'
 import { many } from '../core/text.ts'
+import type { Written } from '../feed/format/format.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import type { Besides, OlderFile } from '../feed/transport/transport.ts'
 import type { DeliveryMode } from '../plan/proof.ts'
@@ -15,10 +16,12 @@ export interface Beside {
   passedBy: number
   /** Files up to this time were read by earlier runs; null: none was. */
   readTo: number | null
+  /** Of those that were read by earlier runs, files up to this time are not read again; null: all are. */
+  againFrom: number | null
 }
 
 /** Of a source that has only one document, or of which only one counts. */
-export const noOther: Beside = { files: [null], passedBy: 0, readTo: null }
+export const noOther: Beside = { files: [null], passedBy: 0, readTo: null, againFrom: null }
 
 type OfFeed = Pick<Feed, 'name' | 'chatbot' | 'source'> & {
   mapping: Pick<Mapping, 'version' | 'delivery' | 'deliveryOf'>
@@ -57,27 +60,41 @@ export async function filesBeside(
   if (besides === undefined || !mayBeDelta) return noOther
   const { older, changedAt } = besides
   const [readTo, digest, count] = await Promise.all(namesOf(feed).map((name) => store.learnt.number(chatbot, name)))
-  if (mode === 'backfill') return { files: [...older, null], passedBy: 0, readTo }
+  const read = { passedBy: 0, readTo, againFrom: null }
+  if (mode === 'backfill') return { ...read, files: [...older, null] }
   const latest = moment.now + outOfOrder
   if (readTo !== null && readTo > latest) {
     // By a wrong clock: all that comes until then would seem to be older than the last one that was read.
     const since = last.completeAt ?? moment.now - outOfOrder
     const isNew = ({ changedAt: at }: Pick<OlderFile, 'changedAt'>): boolean =>
       at > readTo || (at > since && at <= latest)
-    return { files: [...older.filter(isNew), ...(isNew(besides) ? [null] : [])], passedBy: 0, readTo }
+    return { ...read, files: [...older.filter(isNew), ...(isNew(besides) ? [null] : [])] }
   }
-  if (readTo !== null && changedAt < readTo) return { files: [], passedBy: 0, readTo }
+  if (readTo !== null && changedAt < readTo) return { ...read, files: [] }
   if (readTo !== null) {
     const lastDay = lastDayOf(feed, besides, readTo)
     // With fewer files, the later word on a listing may be gone, and the earlier one would count again.
     const isAgain = lastDay.digest !== digest && lastDay.count >= (count ?? 0)
     const from = isAgain ? readTo - outOfOrder : readTo
-    return { files: [...older.filter((file) => file.changedAt > from), null], passedBy: 0, readTo }
+    return { ...read, files: [...older.filter((file) => file.changedAt > from), null], againFrom: from }
   }
   const { completeAt } = last
   if (completeAt === null) return { ...noOther, passedBy: older.length }
   const isAhead = changedAt > moment.now
   return isAhead ? noOther : { ...noOther, files: [...older.filter((file) => file.changedAt > completeAt), null] }
+}
+
+/**
+ * Whether what a file says may have been overtaken by files that are not read again with it: it was written more than a day before the
+ * last one that was read.
+ */
+export function isOvertaken(
+  written: Written | null,
+  last: Pick<Written, 'by' | 'at'> | null,
+  { againFrom }: Pick<Beside, 'againFrom'>,
+): boolean {
+  if (written?.by !== 'document' || last?.by !== 'document' || againFrom === null) return false
+  return written.at < Math.min(againFrom, last.at - outOfOrder)
 }
 
 /** The files of a folder, and up to which time they need not be read again. */

@@ -86,6 +86,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     timezone: feed.timezone,
     confirm: limits.confirm,
     now: past.moment.now,
+    ...(saysOnce && delivery.mode === 'full' && { withFull: 'deletes' as const }),
   }
   const trips = [...holding.keys()]
   const isIncomplete = !areComplete(plan)

@@ -60,15 +60,16 @@ export async function intakeOf(
   let current: { from: number; written: Written | null } | null = null
   /** When the latest whole full document was written. */
   let whole: Written | null = null
-  const isLater = (at: number): boolean => {
+  const writtenAt = (at: number): Written | null => {
     let [low, high] = [0, documents.length - 1]
     while (low < high) {
       const middle = (low + high) >> 1
       if (documents[middle].to < at) low = middle + 1
       else high = middle
     }
-    return isAfter(documents[low].written, current!.written)
+    return documents[low].written
   }
+  const isLater = (at: number): boolean => isAfter(writtenAt(at), current!.written)
   const uncount = (kinds: readonly Delivered['kind'][]): void => {
     for (const kind of kinds) count(summary, kind, -1)
     summary.records -= kinds.length
@@ -156,8 +157,17 @@ export async function intakeOf(
       keyless.drop(current!.from)
       return true
     },
+    /** Drops what this document said. */
+    dropCurrent(): void {
+      uncount(workspace.drop([[current!.from, position]]))
+    },
     /** Whether nothing counts that was written then, as a whole full document was written after it. */
     isReplaced: (written: Written | null): boolean => isAfter(whole, written),
+    /** Drops what was said of an MLSNumber up to position `upTo`, unless its document says that it was written after `at`. */
+    dropSaid(key: string, at: number, upTo: number): void {
+      const isSince = (position: number): boolean => (writtenAt(position)?.at ?? 0) > at
+      uncount(workspace.replace([{ key, isReadable: true }], upTo, isSince).flatMap((kinds) => kinds ?? []))
+    },
     /** Sentences about the records that were read. */
     notes(): string[] {
       const others =
@@ -172,7 +182,10 @@ export async function intakeOf(
           skipped === 0 ? note : `${note}; ${others} not read and not counted`,
         )
     },
-    end: () => known?.end(),
+    end(): void {
+      if (current !== null) documents.push({ ...current, to: position })
+      known?.end()
+    },
   }
 }
 

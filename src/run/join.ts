@@ -21,6 +21,9 @@ type Scratch = Pick<Workspace, 'folder' | 'addJoined' | 'dropJoined' | 'joinedBe
 /** How many rows are written at once, and how many characters of rows may wait beside their records. */
 const [rowsAtOnce, textAtOnce] = [1000, 1_000_000]
 
+/** If so many records or more have a key, and none of them has a row, keys are likely to be written in different ways. */
+const leastRowless = 3
+
 /** The cells of a record's rows: for each row, those of `Join.columns`. */
 type Rows = readonly (readonly string[])[]
 interface Known {
@@ -148,7 +151,7 @@ export function withJoins(
   isEarlier = false,
 ): Reading {
   if (known.length === 0) return reading
-  const keyless = known.map(() => 0)
+  const [keyless, keyed, found] = [known, known, known].map((tables) => tables.map(() => 0))
   const joinedAs = new WeakMap<RawRecord, { outside: string | undefined; rows: (Rows | null)[] }>()
   const joined = (record: RawRecord): RawRecord => {
     if (record.problem !== undefined) return record
@@ -161,8 +164,9 @@ export function withJoins(
     }
     const rows = known.map(({ join, rowsOf }, index) => {
       const key = join.keyOf(fields)
-      if (key === '') keyless[index]++
       const rows = key === '' ? [] : (rowsOf?.(key) ?? [])
+      ;(key === '' ? keyless : keyed)[index]++
+      found[index] += rows.length
       return key === '' || rowsOf === null || (isEarlier && rows.length === 0) ? null : rows
     })
     const made = { ...record, outside: JSON.stringify([record.outside ?? null, rows]) }
@@ -182,13 +186,18 @@ export function withJoins(
       }
       if (made.length > 0) yield made
     }
-    for (const [index, { join }] of known.entries())
+    for (const [index, { join, rowsOf }] of known.entries()) {
+      if (rowsOf !== null && !isEarlier && found[index] === 0 && keyed[index] >= leastRowless)
+        notes.push(
+          `No record has a row in the table ${join.name} (join): ${join.by} and its column ${join.key} may be written in different ways`,
+        )
       if (keyless[index] > 0) {
         const [have, their, they] = keyless[index] === 1 ? ['has', 'its', 'it has'] : ['have', 'their', 'they have']
         notes.push(
           `${many(keyless[index], 'record')} ${have} no ${join.by}, which names ${their} rows in the table ${join.name} (join). What ${they} from it stays as it was`,
         )
       }
+    }
   }
   return {
     ...reading,

@@ -18,7 +18,7 @@ import { hasPassed } from '../core/turn.ts'
 import type { Held } from '../store/store.ts'
 import type { Delivery } from './delivery.ts'
 import { endsLike, lastKeyOf } from './ending.ts'
-import { filesBeside, noOther, readOf, reasonsByFile } from './files.ts'
+import { filesBeside, isOvertaken, noOther, readOf, reasonsByFile } from './files.ts'
 import type { Beside } from './files.ts'
 import { count, intakeOf, newRow } from './intake.ts'
 import type { Intake, Known, Source, Tools } from './intake.ts'
@@ -138,9 +138,9 @@ async function read(
   const joins = await readJoins(feed.joins ?? [], tools.workspace, budget, feed.transport.maxRecordBytes)
   const intake = await intakeOf(feed, tools, past, budget, files.length > 1)
   const { summary, ending } = intake
-  let [bytes, isFull, isOnlyAgain] = [0, false, true]
+  let [bytes, isFull, isOnlyAgain, againTo] = [0, false, true, 0]
   let written: Written | null = null
-  const missing = reasonsByFile()
+  const [missing, overtaken] = [reasonsByFile(), [] as string[]]
   const whole = new Set<OlderFile | null>()
   let older: Delivery['older'] = null
   let [doubt, misdated]: (string | null)[] = [null, null]
@@ -148,6 +148,7 @@ async function read(
   for (const file of files) {
     if (file !== null && budget.exceeded() !== null) continue
     const name = files.length === 1 ? null : (file ?? newest.besides!).name
+    const isAgain = readTo !== null && (file ?? newest.besides!).changedAt <= readTo
     try {
       const opened = file === null ? newest : await file.open()
       const document = await readDocument(feed, tools, moment, opened, joins, budget, intake, name, file !== null)
@@ -156,6 +157,10 @@ async function read(
       const reasons = stopped === null ? document.reasons : [...document.reasons, stopped]
       const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
       const isWholeFull = said === 'full' && reasons.length === 0
+      if (isAgain && name !== null && said !== 'full' && isOvertaken(when, last.written, beside)) {
+        intake.dropCurrent()
+        overtaken.push(name)
+      }
       if (isWholeFull && name !== null) {
         older = null
         if (intake.dropEarlier()) {
@@ -172,7 +177,6 @@ async function read(
       if (document.written?.trim() && when?.by !== 'document') misdated = document.written
       if (written === null || isAfter(when, written)) written = when
       // What is read again beside others lies in its place among them.
-      const isAgain = readTo !== null && (file ?? newest.besides!).changedAt <= readTo
       const isHeard = (!isAgain || files.length === 1) && !intake.isReplaced(when)
       if (isHeard) older ??= olderThan(last.written, when, feed.source, moment)
       isOnlyAgain &&= isAgain
@@ -180,6 +184,7 @@ async function read(
       if (name === null || !(error instanceof FeedError)) throw error
       missing.add(name, error.message)
     }
+    if (isAgain) againTo = intake.position()
   }
   intake.end()
   const exceeded = budget.exceeded()
@@ -188,6 +193,7 @@ async function read(
   const mode =
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const own = intake.position()
+  if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOlder(feed, tools, moment.now, againTo, intake)
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
@@ -203,6 +209,14 @@ async function read(
     const said = many(passed, 'MLSNumber')
     notes.push(
       `Of ${said} a later delivery said something that is not carried out yet: what this one says of ${passed === 1 ? 'it' : 'them'} is passed over`,
+    )
+  }
+  if (overtaken.length > 0) {
+    const more = overtaken.length - 1
+    const [others, was, says] =
+      more === 0 ? ['', 'was', 'it says'] : [` and ${many(more, 'other file')}`, 'were', 'they say']
+    notes.push(
+      `${overtaken[0]}${others} among those that are read again ${was} written more than a day before the last one: what ${says} does not count again`,
     )
   }
   if (misdated !== null)
@@ -388,6 +402,25 @@ async function passOver(
     passed += keys.length
   }
   return passed
+}
+
+/**
+ * Drops what files that are read again (up to position `againTo`) say of an MLSNumber of which an older delta waits for a person, unless
+ * it was written after that. In its place among them it would count, and go out over what was said later in files that are not read again.
+ */
+async function dropOlder(
+  { name }: Source,
+  { store }: Tools,
+  now: number,
+  againTo: number,
+  intake: Intake,
+): Promise<void> {
+  const held = (await store.holds.held(name, now)).filter(waitsAsOlder)
+  const pending = await store.deliveries.pendingOf(
+    name,
+    held.map(({ mlsNumber }) => mlsNumber),
+  )
+  for (const [key, { at }] of pending) intake.dropSaid(key, at, againTo)
 }
 
 /** A hash of the header: under another one a row of the same bytes says something else. */

@@ -5,7 +5,7 @@
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { codeOf, messageOf, ServiceError } from '../core/errors.ts'
-import { gunzipped, isGzip } from '../core/gzip.ts'
+import { gunzipped, gunzippedPieces, isGzip } from '../core/gzip.ts'
 import type { Clock } from '../core/machine.ts'
 import type { ServiceSettings } from './settings.ts'
 
@@ -87,7 +87,7 @@ export function openConnections(
       }
     },
     async stream(request) {
-      const exchange = new StreamExchange(clock, request)
+      const exchange = new StreamExchange(clock, request, maxResponseSize)
       begin(request, exchange)
       return exchange.response
     },
@@ -225,11 +225,13 @@ class StreamExchange extends Exchange<StreamResponse> {
   readonly #chunks: Buffer[] = []
   #wake: () => void = () => undefined
   #heardAt: number
+  readonly #maxBytes: number
   readonly #begun = new AbortController()
   readonly #over = new AbortController()
 
-  constructor(clock: Clock, { timeout, idle = timeout, signal }: SendRequest) {
+  constructor(clock: Clock, { timeout, idle = timeout, signal }: SendRequest, maxBytes: number) {
     super(clock)
+    this.#maxBytes = maxBytes
     this.#heardAt = clock.now()
     const interrupt = (): void => this.end('The call was interrupted')
     if (signal?.aborted) interrupt()
@@ -240,7 +242,7 @@ class StreamExchange extends Exchange<StreamResponse> {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void {
-    if (status >= 200) this.resolve({ status, headers, chunks: this.#read() })
+    if (status >= 200) this.resolve({ status, headers, chunks: this.#unpacked() })
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -257,18 +259,41 @@ class StreamExchange extends Exchange<StreamResponse> {
     this.#wake()
   }
 
-  async *#read(): AsyncGenerator<Uint8Array> {
+  /** The pieces as they come. Nothing asks for gzip, but some proxies pack every answer. */
+  async *#unpacked(): AsyncGenerator<Uint8Array> {
     try {
-      for (;;) {
-        const chunk = this.#chunks.shift()
-        if (chunk !== undefined) yield chunk
-        else if (this.#error !== null) throw this.#error
-        else if (this.#over.signal.aborted) return
-        else await new Promise<void>((resolve) => (this.#wake = resolve))
+      while (this.#chunks.length === 0 && !this.#over.signal.aborted) await this.#heard()
+      if (this.#chunks.length === 0 || !isGzip(this.#chunks[0])) {
+        yield* this.#read()
+        return
       }
+      let length = 0
+      for await (const piece of gunzippedPieces(this.#read())) {
+        length += piece.length
+        if (length > this.#maxBytes) throw new Error(longerThanAllowed)
+        yield piece
+      }
+    } catch (error) {
+      if (error instanceof ServiceError) throw error
+      const cause = error as Error
+      throw new ServiceError('transient', lostBy(cause), { effect: 'unknown', cause })
     } finally {
       this.end('The reader left')
     }
+  }
+
+  async *#read(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const chunk = this.#chunks.shift()
+      if (chunk !== undefined) yield chunk
+      else if (this.#error !== null) throw this.#error
+      else if (this.#over.signal.aborted) return
+      else await this.#heard()
+    }
+  }
+
+  #heard(): Promise<void> {
+    return new Promise<void>((resolve) => (this.#wake = resolve))
   }
 
   /** Ends the exchange after a silence of `first` or, once a piece has come, of `idle`. */

@@ -1,12 +1,13 @@
 /** What SQLite throws, in words for whoever has to mend it. */
 import Database from 'better-sqlite3'
-import { StoreError, codeOf, messageOf } from '../core/errors.ts'
+import { StoreAwayError, StoreError, codeOf, messageOf } from '../core/errors.ts'
+
+/** Whether a result code means a full disk. The second one: the log's index can't grow, which is the first thing that it refuses. */
+export const isFull = (code: string): boolean => code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE'
 
 /** The sentence for a result code; null: the fault is the program's own and not the store's. */
 function sentence(code: string, message: string): string | null {
-  // The second code: the log's index can't grow, which is the first thing that a full disk refuses.
-  if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE')
-    return 'the disk is full and this step was not written; free some space and run again'
+  if (isFull(code)) return 'the disk is full and this step was not written; free some space and run again'
   if (code.startsWith('SQLITE_READONLY'))
     return 'the store is read-only; give this user the right to write to the file and its folder'
   if (code.startsWith('SQLITE_IOERR'))
@@ -51,7 +52,9 @@ export function asStoreError(file: string, error: unknown): unknown {
   if (error instanceof Error && 'syscall' in error) return storeError(file, refusal(file, error), error)
   if (!(error instanceof Database.SqliteError)) return error
   const what = sentence(error.code, error.message)
-  return what === null ? error : storeError(file, what, error)
+  if (what === null) return error
+  // With room it is there again.
+  return isFull(error.code) ? new StoreAwayError(`${file}: ${what}`, { cause: error }) : storeError(file, what, error)
 }
 
 /** The sentence for an error of the system, about the store's own file or a copy of it in the temporary folder. */

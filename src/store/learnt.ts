@@ -11,8 +11,8 @@ export function createLearnt(connection: Connection): Learnt {
   const { database } = connection
   const number = column<number>(database, 'SELECT value FROM learnt WHERE chatbot = ? AND name = ?')
   const forms = column<string>(database, 'SELECT forms FROM feed WHERE name = ?')
-  const settings = database.prepare<[string], { name: string; value: string }>(
-    'SELECT name, value FROM setting WHERE chatbot = ? ORDER BY name',
+  const settings = database.prepare<[string, number], { name: string; value: string }>(
+    'SELECT name, value FROM setting WHERE chatbot = ? AND at >= ? ORDER BY name',
   )
   const writers = database.prepare<[string, string], Writer & { store: string }>(
     'SELECT store, run, since, looked_at AS lookedAt, rose_at AS roseAt, wrote_at AS wroteAt FROM writer WHERE chatbot = ? AND feed = ? ORDER BY store',
@@ -43,7 +43,8 @@ export function createLearnt(connection: Connection): Learnt {
       keys: (...of) => keys.get(...of) ?? null,
       writers: (...of) => new Map(writers.all(...of).map(({ store, ...writer }) => [store, writer])),
       forms: (feed) => JSON.parse(forms.get(feed) ?? '[]'),
-      settings: (chatbot) => new Map(settings.all(chatbot).map(({ name, value }) => [name, JSON.parse(value)])),
+      settings: (chatbot, since = 0) =>
+        new Map(settings.all(chatbot, since).map(({ name, value }) => [name, JSON.parse(value)])),
       settingsHistory: (chatbot) =>
         applied.all(chatbot).map(({ number, at, changes }) => ({ number, at, changes: JSON.parse(changes) })),
     }),

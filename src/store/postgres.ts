@@ -77,8 +77,14 @@ export function openPostgres(address: string, options: PostgresOptions = {}): St
   }
 }
 
-/** The database of a store without its roles, its tables up to date. Rejects as `openPostgres` does. `most`: connections. */
-export function openPostgresDoor(address: string, most?: number): Door {
+/**
+ * The database of a store without its roles, its tables up to date. Rejects as `openPostgres` does. `most`: connections;
+ * `updates`: whether tables of an older version are brought up to date, or it rejects.
+ */
+export function openPostgresDoor(
+  address: string,
+  { most, updates = true }: { most?: number; updates?: boolean } = {},
+): Door {
   return openDoor(address, {
     most,
     readOnly: false,
@@ -86,8 +92,12 @@ export function openPostgresDoor(address: string, most?: number): Door {
     chatbotOf: () => undefined,
     assertMayWrite: () => Promise.resolve(),
     async prepare(asker, transaction) {
-      await assertFit(asker, placeOf(address))
-      await transaction((one) => migrateOnce(one, steps, placeOf(address)))
+      const place = placeOf(address)
+      await assertFit(asker, place)
+      await transaction(async (one) => {
+        if (!updates) assertNotOlder(await versionOf(one), place)
+        await migrateOnce(one, steps, place)
+      })
     },
   })
 }
@@ -112,11 +122,7 @@ export function openPostgresReader(address: string, options: Pick<PostgresOption
           await one.run('SET TRANSACTION READ WRITE')
           await migrateOnce(one, steps, place)
         })
-      else if (version < steps.length)
-        throw storeError(
-          place,
-          'its store is one of an older version; the next `sync` or the daemon brings it up to date',
-        )
+      else assertNotOlder(version, place)
       const [left] = await leftOf(asker, options.formerly ?? new Map())
       if (left !== undefined)
         throw storeError(
@@ -191,6 +197,12 @@ function assertKnown(version: number, known: number, place: string): void {
     throw new StoreConfigError(
       `${place}: the store has schema version ${version}, but this program knows versions up to ${known}; run the newer program, or put back the backup made before it`,
     )
+}
+
+/** A command that only looks leaves such tables to the version that made them, whose daemon may still be at work. */
+function assertNotOlder(version: number, place: string): void {
+  if (version > 0 && version < steps.length)
+    throw storeError(place, 'its store is one of an older version; the next `sync` or the daemon brings it up to date')
 }
 
 /** Brings the schema up to date. Waits for another process that is doing so. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { assertSound, assertStore, connect } from './connection.ts'
-import { storeError } from './failure.ts'
+import { isFull, storeError } from './failure.ts'
 import { assertStoreFile } from './file.ts'
 import { assertNoLinks, isLocked } from './lock.ts'
 import { handOver, isLeft } from './formerly.ts'
@@ -25,7 +25,7 @@ export interface Source {
  * - A log and its index, by a process at work or a crashed one: a connection that may write would fold the log into the
  *   file when it closes; a read-only one leaves all three as they are.
  * - A log without its index, an older schema, a feed to be handed over to its new name, or a folder that this user can't
- *   write to: both ways would leave a trace or fail, so a copy is read.
+ *   write to or whose disk is full: both ways would leave a trace or fail, so a copy is read.
  *
  * `wasLeft`: the store is as a run that ended in order left it, so its pages need not be checked.
  */
@@ -63,15 +63,16 @@ function inPlace(file: string, steps: readonly string[], formerly: Formerly, was
     }
   } catch (error) {
     database?.close()
-    if (isForbidden(error)) return null
+    if (isUnwritable(error)) return null
     throw error
   }
   database.close()
   return null
 }
 
-function isForbidden(error: unknown): boolean {
-  return error instanceof Database.SqliteError && /^SQLITE_(CANTOPEN|READONLY)/.test(error.code)
+/** Whether the folder takes no log and no index. */
+function isUnwritable(error: unknown): boolean {
+  return error instanceof Database.SqliteError && (isFull(error.code) || /^SQLITE_(CANTOPEN|READONLY)/.test(error.code))
 }
 
 function copiedSource(file: string, steps: readonly string[], formerly: Formerly): Source {

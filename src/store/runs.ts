@@ -105,6 +105,11 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
     ON CONFLICT (name) DO UPDATE SET last_success = coalesce(excluded.last_success, last_success)`)
   const pruneLedger = ledgerPruning(database)
   const pruneChanges = changesPruning(database)
+  const addSettled = column<number>(
+    database,
+    `UPDATE run SET result = @result, figures = json_set(figures, '$.unsettled', @unsettled)
+    WHERE feed = @feed AND started_at = @startedAt RETURNING number`,
+  )
   const addVerified = database.prepare(
     `UPDATE run SET figures = json_set(figures, '$.verified', json(?)) WHERE feed = ? AND started_at = ?`,
   )
@@ -170,6 +175,10 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
         giveBack(database)
       },
       recordVerified: (feed, startedAt, verified) => void addVerified.run(JSON.stringify(verified), feed, startedAt),
+      recordSettled(feed, startedAt, { report: told, ...settled }) {
+        const number = addSettled.get({ feed, startedAt, ...settled })
+        if (number !== undefined) addReport.run(number, feed, gzipSync(told))
+      },
       recordLost: (feed, at) => void noteLost.run(feed, at),
       noteTold: (feed, text) => void noteTold.run(feed, text),
       renew(name, now) {

@@ -359,6 +359,8 @@ export interface Runs extends RunsReader {
   record(run: RunRecord & { report?: string }): Promise<void>
   /** Adds it to the feed's run that began at `startedAt`; does nothing if that is not on record. */
   recordVerified(feed: string, startedAt: number, verified: Omit<Verified, 'at'>): Promise<void>
+  /** The same of what came of the chatbot's settings after that run. */
+  recordSettled(feed: string, startedAt: number, settled: Settled): Promise<void>
   recordLost(feed: string, at: number): Promise<void>
   /** Replaces `told`. */
   noteTold(feed: string, told: string): Promise<void>
@@ -386,6 +388,15 @@ export interface RunRecord {
   error: string | null
   /** JSON of counts, outcomes and calls, for `status`. */
   figures: string
+}
+
+/** What a run's settings of the chatbot change of its record. */
+export interface Settled {
+  result: RunResult
+  /** As `record` keeps it. */
+  report: string
+  /** Why not all were applied, as sentences; null: they were. */
+  unsettled: string | null
 }
 
 /** What a rule of the guard found in a run, as its figures have it (`holds`). */
@@ -512,8 +523,11 @@ export interface LearntReader {
   writers(chatbot: string, feed: string): Promise<ReadonlyMap<string, Writer>>
   /** Fields that the service shows in a form of its own, as this feed's reports have told. */
   forms(feed: string): Promise<FieldName[]>
-  /** The chatbot settings as applied last, by name, without those that may differ on the service by now. */
-  settings(chatbot: string): Promise<ReadonlyMap<string, SettingValue>>
+  /**
+   * The chatbot settings as applied last, by name, without those that may differ on the service by now. `since`: only those applied
+   * then or later.
+   */
+  settings(chatbot: string, since?: number): Promise<ReadonlyMap<string, SettingValue>>
   /** The latest calls that changed settings, at most 100, the latest first. */
   settingsHistory(chatbot: string): Promise<AppliedSettings[]>
 }

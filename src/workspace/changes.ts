@@ -46,14 +46,16 @@ export function createPlan(
 ) {
   let sides: Sides | null = null
   const add = database.prepare(
-    'INSERT INTO change (kind, key, change, home, number, remembered) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO change (kind, key, change, home, number, number_end, remembered) VALUES (?, ?, ?, ?, ?, ?, ?)',
   )
   const addAll = inOneGo(database, (added: readonly Planned[]) => {
     for (const { change, remembered } of added) {
       const { absence, heldSince, counted } = remembered
       const isNothing = absence === null && heldSince === null && counted.length === 0
       const memory = isNothing ? null : JSON.stringify(remembered)
-      add.run(change.kind, change.mlsNumber, JSON.stringify(change), homeOfPair(change), numberOfPair(change), memory)
+      const number = numberOfPair(change)
+      const end = number === null ? null : endOf(number)
+      add.run(change.kind, change.mlsNumber, JSON.stringify(change), homeOfPair(change), number, end, memory)
     }
   })
 
@@ -184,7 +186,7 @@ export function createPlan(
     addBookkeeping: inOneGo(database, (entries: readonly Bookkeeping[]) => {
       for (const entry of entries) {
         const kind = entry.op === 'unreadable' ? 'reject' : entry.op
-        if ('home' in entry) add.run(kind, entry.key, JSON.stringify({ why: entry.why }), entry.home, null, null)
+        if ('home' in entry) add.run(kind, entry.key, JSON.stringify({ why: entry.why }), entry.home, null, null, null)
         else addEntry.run(JSON.stringify(entry))
       }
     }),
@@ -226,11 +228,14 @@ function isRespelled(one: string, other: string): boolean {
   return long.startsWith(short) || foldedNumber(one) === foldedNumber(other)
 }
 
-/** Whether two such numbers are the same but for a prefix. If the prefix ends in a digit, they are not. */
+/** Whether two such numbers are the same but for a prefix. If that ends in a digit and a digit follows, they are not. */
 function isSpelledAlike(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
-  return long.endsWith(short) && !/\d/.test(long.at(-short.length - 1) ?? '')
+  return long === short || (long.endsWith(short) && !/^\d\d/.test(long.slice(-short.length - 1)))
 }
+
+/** The end of such a number, which is the same with a prefix: at most four characters, and none of before its last digits. */
+const endOf = (number: string): string => /\d*\D*$/.exec(number.slice(-4))![0]
 
 /** A record that can't be read, or a delete that stays held, is no change, but may be the other half of a pair. */
 const isChange = "kind NOT IN ('reject', 'stays-held')"
@@ -261,10 +266,10 @@ const refusedBeside = `pair = 1 AND EXISTS (SELECT 1 FROM change AS other, json_
  * listings of one address, as of a house whose units have no numbers.
  */
 const pairing = `
-CREATE INDEX IF NOT EXISTS change_by_number ON change (substr(number, -4)) WHERE number IS NOT NULL;
+CREATE INDEX IF NOT EXISTS change_by_number ON change (number_end) WHERE number IS NOT NULL;
 UPDATE change SET home = alike.home FROM (
   SELECT gone.seq AS gone, comes.seq AS comes, '#' || gone.seq AS home FROM change AS gone JOIN change AS comes
-    ON substr(comes.number, -4) = substr(gone.number, -4) AND isSpelledAlike(comes.number, gone.number)
+    ON comes.number_end = gone.number_end AND isSpelledAlike(comes.number, gone.number)
     WHERE gone.home IS NULL AND gone.number IS NOT NULL AND comes.home = '' AND comes.number IS NOT NULL) AS alike
 WHERE change.seq IN (alike.gone, alike.comes);
 CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home IS NOT NULL;

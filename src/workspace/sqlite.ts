@@ -113,6 +113,7 @@ CREATE TABLE change (
   change TEXT NOT NULL,
   home TEXT,
   number TEXT,
+  number_end TEXT,
   pair INTEGER NOT NULL DEFAULT 0,
   remembered TEXT,
   weighed TEXT,

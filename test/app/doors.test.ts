@@ -213,6 +213,25 @@ test('a secret of digits leaves a document, and the figures of a run, JSON', asy
   expect(recorded[1]).toMatchObject({ report: '{"notes":["the key *** is refused"]}' })
 })
 
+test('what came of the settings of a run is kept without secrets, as its report is', async () => {
+  const store = doors.store(openStore(':memory:'))
+  const run = {
+    feed: 'north',
+    chatbot: 'SN-1',
+    command: 'sync',
+    startedAt: 1,
+    finishedAt: 2,
+    interrupted: false,
+  } as const
+  await store.runs.record({ ...run, result: 'ok', error: null, figures: '{}', report: '{}' })
+  const report = JSON.stringify({ notes: [`Not ${secret}`] })
+  await store.runs.recordSettled('north', 1, { result: 'partial', report, unsettled: `Not ${secret}` })
+  const [last] = await store.runs.latest('north', 1)
+  expect(JSON.parse(last.figures)).toEqual({ unsettled: 'Not ***' })
+  expect(JSON.parse((await store.runs.report(last.number)) ?? '')).toEqual({ notes: ['Not ***'] })
+  await store.close()
+})
+
 test('a reason that is kept with a hold shows none', async () => {
   const store = doors.store(openStore(':memory:'))
   const part = { part: 'delete', content: 'c', rules: ['mass-delete'], ends: 'never' } as const

@@ -4,9 +4,12 @@ import type { Approvable } from '../../src/app/held.ts'
 
 const hour = 3_600_000
 const monday = Date.parse('2025-03-31T00:00:00Z')
-const feed = { name: 'north', timezone: 'UTC', plan: { limits: { confirm: 72 * hour } } } as Parameters<
-  typeof groupInWords
->[2]
+const feed = {
+  name: 'north',
+  timezone: 'UTC',
+  plan: { limits: { confirm: 72 * hour } },
+  mapping: { delivery: 'full' },
+} as Parameters<typeof groupInWords>[2]
 
 const held = (mlsNumber: string, about: Partial<Approvable> = {}): Approvable => ({
   mlsNumber,
@@ -24,6 +27,20 @@ const decided = (is: 'approved' | 'refused', by: string) => ({ decision: { is, b
 /** What is told at an hour after Monday. */
 const told = (all: Approvable[], at = 0): string[] =>
   byRule(all).map(([rules, group]) => groupInWords(rules, group, feed, monday + at * hour))
+
+test('deletes of what a full delivery lacked are told to go with one, where a delta may come next', () => {
+  const mirrored = { why: 'not in the feed, to which this chatbot belongs alone (ownership: mirror); held: …' }
+  const stated = { why: 'the feed says aktionart DELETE; held: …' }
+  const told = (...all: Approvable[]): string =>
+    groupInWords(['leaving'], all, { ...feed, mapping: { ...feed.mapping, delivery: 'delta' } }, monday)
+  expect(told(held('1'), held('2', mirrored))).toContain(
+    'they go by themselves with the first full delivery from Thu 3 Apr 00:00 on, if it still says so',
+  )
+  expect(told(held('1'), held('2', stated))).toContain(
+    'they go by themselves on Thu 3 Apr 00:00 if the feed still says so; deletes of what a full delivery lacked with a full one only',
+  )
+  expect(told(held('2', stated))).toContain('it goes by itself on Thu 3 Apr 00:00 if the feed still says so')
+})
 
 test('what is held is told with the end that it has', () => {
   const later = { since: monday + 24 * hour, clock: monday + 24 * hour }

@@ -87,6 +87,14 @@ describe('text from feeds', () => {
     expect(lines[0]).toMatch(/^12:30:15 ERROR it stopped\n {4}Error: broken\n {4}at /)
   })
 
+  test('a sentence of the program keeps its end, which says what to do', () => {
+    const { lines, log } = open()
+    const sentence = `${'/a-folder-of-this-machine'.repeat(8)}: the disk is full; free some space there`
+    log.error({ error: sentence, problem: sentence, problems: [sentence], notes: [sentence] }, 'run failed')
+    const said = { error: sentence, problem: sentence, problems: [sentence], notes: [sentence] }
+    expect(JSON.parse(lines[0])).toMatchObject(said)
+  })
+
   test('long values are cut, without half a character', () => {
     const { lines, log } = open()
     log.info({ value: 'x'.repeat(198) + '😀😀', list: Array.from({ length: 50 }, () => 'y') }, 'z'.repeat(900))

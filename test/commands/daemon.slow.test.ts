@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { heartbeatFile } from '../../bin/heartbeat.mjs'
 import { Gate } from '../support/gate.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
-import { program } from '../support/program.ts'
+import { command, program } from '../support/program.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { slowness, tell } from '../support/signals.ts'
 import { until } from '../support/until.ts'
@@ -101,6 +101,28 @@ test('goes on after a run that failed', async () => {
     child.kill('SIGINT')
   }, 'daemon')
   expect(ended.status).toBe(0)
+})
+
+test('a file of the program that can not be read once is read by the next run', async () => {
+  world.deliver(zillowFeed(homes(1, 3)))
+  // As where the machine has no more files to open for a moment.
+  const loading = `import { registerHooks } from 'node:module'
+    let isFirst = true
+    registerHooks({ load(url, context, next) {
+      if (!url.endsWith('/app/calls.ts') || !isFirst) return next(url, context)
+      isFirst = false
+      throw Object.assign(new Error('too many'), { code: 'EMFILE', syscall: 'open', path: 'calls.ts' })
+    } })`
+  const env = { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(loading)}"` }
+  const { status, stderr } = await command(['--config', world.configFile, 'daemon'], {
+    env,
+    onStart: async (child) => {
+      await until(() => world.listings().length === 3)
+      child.kill('SIGTERM')
+    },
+  })
+  expect(status).toBe(0)
+  expect(stderr).toContain('calls.ts: this process has too many files open (EMFILE)')
 })
 
 test('a heartbeat that can not be written is said and fails the health check, and the daemon goes on', async () => {

@@ -79,6 +79,19 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
     expect(JSON.parse(stdout)).toHaveLength(4)
   })
 
+  it('who only looks leaves tables of an older version to it, and says so', async () => {
+    expect((await world.command('sync')).status).toBe(0)
+    await server.ask('DROP TABLE pace; UPDATE schema_version SET version = 1', database())
+    const words = [['check'], ['diff'], ['status'], ['ask', '--feed', 'north', '--session', '1', 'Hello']]
+    for (const one of words) {
+      const { status, stdout, stderr } = await world.command(...one)
+      expect([status, stdout + stderr], one[0]).toEqual([1, expect.stringContaining('one of an older version')])
+    }
+    expect(await server.ask('SELECT version FROM schema_version', database())).toEqual([{ version: 1 }])
+    expect((await world.command('sync')).status).toBe(0)
+    expect(await server.ask('SELECT version FROM schema_version', database())).toEqual([{ version: 2 }])
+  })
+
   it('a run that was killed is gone on with: nothing twice, nothing missing', async () => {
     world.standIn.addFault({ operations: ['Create'], nth: 3, fault: { kind: 'slow', wait: 0 } })
     const killed = await world.started(async (child) => {

@@ -1,5 +1,5 @@
 /** `settings` and `feeds.*.settings`, against the stand-in: what is sent, what is remembered, what is only shown. */
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -228,8 +228,44 @@ describe('after each sync that changed them', () => {
     const command = await world.executed('sync', '--format', 'json')
     expect(command).toMatchObject({ status: 4, stderr: expect.stringContaining('Not today') })
     expect(JSON.parse(command.stdout)).toMatchObject({ result: 'partial' })
+    const status = async (): Promise<string> => (await world.executed('status')).stdout
+    expect(await status()).toMatch(
+      /last sync: partial, run 2, .*The chatbot settings could not be applied; .*Not today/,
+    )
+    expect((await world.executed('runs', '--run', '2', '--format', 'markdown')).stdout).toContain(
+      'The chatbot settings could not be applied',
+    )
     expect((await world.run()).result).toBe('ok')
+    expect(await status()).not.toContain('settings')
     expect(world.standIn.settings(chatbot)).toEqual({ WelcomeMessage: '2 homes' })
+  })
+
+  test('are told before what was wrong with the delivery', async () => {
+    world.deliver(zillowFeed([home(1), home(2)]).replace('</Listings>', ''))
+    world.configure({ north: { settings: { Name: 'Ann' } } })
+    world.standIn.addFault({ operations: ['Edit'], fault: { kind: 'refuse', message: 'Not today' } })
+    expect(await world.run()).toMatchObject({ result: 'partial' })
+    expect((await world.executed('status')).stdout).toMatch(/Not today\. The last delivery was not complete: [^.]*\.\n/)
+  })
+
+  test('are sent again once a backup of the store is put back, as later ones may be on the service', async () => {
+    const copy = join(world.folder, 'copy.db')
+    const apply = async (name: string) => {
+      world.clock.advance(60_000)
+      world.configure({ north: { settings: { Name: name } } })
+      return (await world.run()).notes
+    }
+    await apply('Ann')
+    expect(await world.executed('backup', copy)).toMatchObject({ status: 0 })
+    await apply('Bob')
+    world.loseStore()
+    renameSync(copy, join(world.folder, 'store.db'))
+    expect(await settings('--dry-run', '--file', write({ Name: 'Ann' }))).toMatchObject({
+      stdout: expect.stringContaining('1 setting would change'),
+    })
+    expect(await apply('Ann')).toContain('Chatbot settings applied: Name')
+    expect(world.standIn.settings(chatbot)).toMatchObject({ Name: 'Ann' })
+    expect(await apply('Ann')).toEqual([])
   })
 
   test('a run that failed applies nothing', async () => {

@@ -1556,6 +1556,17 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await runs.lastVerified('south')).toBeNull()
       })
 
+      it('what came of the settings of the chatbot after a run, with its report', async () => {
+        await runs.record({ ...runRecord({ startedAt: now, figures: '{"accepted":true}' }), report: 'first' })
+        await runs.record(runRecord({ startedAt: now + hour }))
+        for (const startedAt of [now, now + day])
+          await runs.recordSettled('north', startedAt, { result: 'partial', report: 'then', unsettled: 'Not today' })
+        const [last, first] = await runs.latest('north', 2)
+        expect([last.result, first.result]).toEqual([runRecord({}).result, 'partial'])
+        expect(JSON.parse(first.figures)).toEqual({ accepted: true, unsettled: 'Not today' })
+        expect([await runs.report(first.number), await runs.report(last.number)]).toEqual(['then', null])
+      })
+
       it('counts starts of a daemon until one stays up', async () => {
         expect(await runs.starts()).toEqual({ times: 0, at: 0 })
         expect([await runs.noteStart(now), await runs.noteStart(now + 1)]).toEqual([0, 1])

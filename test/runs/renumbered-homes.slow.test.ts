@@ -154,6 +154,19 @@ describe('homes under other MLSNumbers', () => {
     expect(there()).toEqual(keys(all))
   })
 
+  test.each([
+    ['however short it is', 'A-', ''],
+    ['of zeros alone', '00', ''],
+    ['a letter behind a digit', 'AG7-', 'M'],
+  ])('without an address are told by their number behind a prefix, %s', async (_, prefix, letter) => {
+    const hidden = forty.map((one, i) => ({ ...one, street: 'Undisclosed', unit: '', mlsNumber: `${letter}${i + 1}` }))
+    await loaded(hidden)
+    const feed = changed(20, (one) => ({ ...one, mlsNumber: `${prefix}${one.mlsNumber}` }), hidden)
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
+    await nights(3, feed)
+    expect(there()).toEqual(keys(feed))
+  })
+
   test('without an address are none where the numbers are others: another office asks', async () => {
     const numbered = (letter: string): Home[] =>
       forty.map((one, i) => ({

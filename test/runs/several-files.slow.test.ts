@@ -373,6 +373,103 @@ describe('REAXML, a file for each listing', () => {
     expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 650000 })
   })
 
+  test.each([
+    ['once it is read in another way', () => configure({ ParkingSpots: 1 })],
+    ['as another one came late', () => put('drop-3-b.xml', whole('3', 9), -0.5 * hour)],
+  ])('what such a file said stays held while the files of its day are read again, %s', async (_, change) => {
+    const priced = (price: number, at: number): string => stub('1', 'current', `<price>${price}</price>`, at)
+    put('drop-1.xml', whole('1', 1))
+    await world.run()
+    put('drop-2.xml', priced(610000, 8))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    put('drop-3.xml', priced(620000, 3), 30 * hour)
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0 }, holds: [{ rule: 'older' }] })
+    put('drop-4.xml', whole('2', 9))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 1, update: 0 } })
+    change()
+    for (let i = 0; i < 3; i++) {
+      world.clock.advance(hour)
+      expect((await world.run()).result).toBe('held')
+      expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 610000 })
+    }
+    await world.approve()
+    await world.run()
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 620000 })
+  })
+
+  test('a later word that came late counts though, and what the older file said is over', async () => {
+    const priced = (price: number, at: number): string => stub('1', 'current', `<price>${price}</price>`, at)
+    put('drop-1.xml', whole('1', 1))
+    await world.run()
+    put('drop-2.xml', priced(610000, 7))
+    await world.run()
+    put('drop-3.xml', priced(620000, 3), 30 * hour)
+    expect(await world.run()).toMatchObject({ result: 'held', holds: [{ rule: 'older' }] })
+    put('drop-4.xml', whole('2', 9))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 1 } })
+    put('drop-3-b.xml', priced(630000, 8), -0.5 * hour)
+    world.clock.advance(hour)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [] })
+    expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 630000 })
+  })
+
+  test.each([
+    ['is still to be done', true],
+    ['is done', false],
+  ])(
+    'what such a file said of what was said later and %s does not count once it is read again',
+    async (_, isPending) => {
+      const priced = (price: number, at: number): string => stub('1', 'current', `<price>${price}</price>`, at)
+      put('drop-1.xml', whole('1', 1))
+      await world.run()
+      const fault = { operations: ['Update' as const], times: 1000, fault: { kind: 'status' as const, status: 503 } }
+      if (isPending) world.standIn.addFault(fault)
+      put('drop-2.xml', priced(610000, 8))
+      if (isPending) await world.run()
+      put('drop-3.xml', priced(620000, 3), 15 * hour)
+      await world.run()
+      put('drop-4.xml', whole('2', 9).replace('2026-11-21', '2026-11-22'), 12 * hour)
+      await world.run()
+      configure({ ParkingSpots: 1 })
+      expect((await world.run()).notes).toContainEqual(
+        'drop-3.xml among those that are read again was written more than a day before the last one: what it says does not count again',
+      )
+      world.standIn.clearFaults()
+      world.clock.advance(hour)
+      await world.run()
+      expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 610000 })
+    },
+  )
+
+  test('a backfill reads files of more than a day before the last one, which was read', async () => {
+    const of = (id: string): string => whole(id, 5).replace('2026-11-21', `2026-11-${id}`)
+    for (const id of ['15', '16', '17', '18', '19']) put(`drop-${id}.xml`, of(id), 24 * hour)
+    expect(await world.run()).toMatchObject({ counts: { create: 1 } })
+    expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { create: 4 }, notes: [] })
+  })
+
+  test('what is held of several files is mapped anew once they are read in another way', async () => {
+    put('drop-1.xml', whole('1', 1))
+    await world.run()
+    for (const id of ['2', '3', '4', '5']) put(`drop-${id}.xml`, whole(id, 2))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 4 } })
+    const dear = (id: string, at: number): string => stub(id, 'current', '<price>66000000</price>', at)
+    for (const id of ['1', '2', '3', '4']) put(`drop-1${id}.xml`, dear(id, 3 + Number(id)))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0 } })
+    world.configure({
+      north: {
+        source: './drop-*.xml',
+        preset: 'reaxml',
+        fields: { Url: { template: 'https://homes.example/{MLSNumber}' }, SalePrice: { from: 'price', times: 0.01 } },
+        defaults: { ...defaults, ParkingSpots: 0 },
+        limits: 'off',
+      },
+    })
+    expect(await world.run()).toMatchObject({ counts: { hold: 0 } })
+    for (const id of ['1', '2', '3', '4']) expect(world.listing(`AG1-${id}`)).toMatchObject({ SalePrice: 660000 })
+  })
+
   test('while such a file is the newest, what else is still to be done goes on', async () => {
     put('drop-1.xml', whole('1', 1))
     await world.run()
@@ -590,10 +687,29 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     const [dear, same] = [[10, 11, 12].map((id) => offer(String(id), 900_000)), [13, 14, 15, 16, 17]]
     put('drop-02.xml', file('VOLL', ...dear, ...same.map((id) => offer(String(id)))))
     world.configure({ north: { ...feed, limits: {} } })
-    expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0, hold: 3 } })
+    const held = await world.run()
+    expect(held).toMatchObject({ result: 'held', counts: { update: 0, hold: 3 } })
+    expect(held.notes).toContainEqual(expect.stringContaining('Tue 24 Nov 14:00 if the feed still says so; now:'))
     await world.approve()
     put('drop-03.xml', file('TEIL', offer('18')))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, update: 3 } })
+  })
+
+  test('no time is told for deletes of it, which changes say nothing of', async () => {
+    world.configure({ north: { ...feed, limits: {} } })
+    put('drop-02.xml', file('VOLL', ...[10, 11, 12].map((id) => offer(String(id)))))
+    const ends = 'with the first full delivery from Tue 24 Nov 14:00 on, if it still says so; now: listing-sync approve'
+    const status = async (): Promise<string> => (await world.executed('status', 'north')).stdout
+    expect((await world.run()).notes).toContainEqual(expect.stringContaining(`They go by themselves ${ends}`))
+    put('drop-03.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 1 } })
+    expect(await status()).toContain(ends)
+    world.clock.advance(80 * hour)
+    put('drop-04.xml', file('TEIL', offer('19')))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 1, delete: 0 } })
+    expect(await status()).toContain('they go by themselves with the next full delivery that still says so;')
+    put('drop-05.xml', file('VOLL', ...[10, 11, 12, 18, 19].map((id) => offer(String(id)))))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 5 } })
   })
 
   test('what of it was held whole and is approved goes with the next one, and the changes between say so', async () => {
@@ -641,7 +757,13 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     world.configure({ north: { ...feed, limits: {} } })
     const renumbered = [10, 11, 12, 13, 14, 15, 16, 17].map((id) => offer(String(id)).replace('>H-', '>N-'))
     put('drop-02.xml', file('VOLL', ...renumbered))
-    expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 16 } })
+    const whole = await world.run()
+    expect(whole).toMatchObject({ result: 'held', counts: { hold: 16 } })
+    const until = 'until the first full delivery from Tue 24 Nov 14:00 on; the site keeps showing them'
+    expect(whole.notes).toContainEqual(expect.stringContaining(until))
+    const end =
+      'if the feed still says so; deletes of what a full delivery lacked with a full one only; now: listing-sync approve north'
+    expect((await world.executed('status', 'north')).stdout).toContain(end)
     put('drop-03.xml', file('TEIL', offer('18')))
     const { counts, notes } = await world.run()
     expect(counts).toMatchObject({ create: 1, hold: 8 })

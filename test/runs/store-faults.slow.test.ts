@@ -112,6 +112,35 @@ describe('a daemon', () => {
   )
 })
 
+test('where there is no room as it starts, a daemon waits for it, and what was written can be read', async ({
+  skip,
+}) => {
+  const disk = smallDisk(8000, skip)
+  const http = { listen: '127.0.0.1:0', token: 'a-token-of-the-test-0123456789' }
+  world.configure({ north: { ...north, schedule: '* * * * * *' } }, {}, join(disk, 'store.db'), { http })
+  world.deliver(zillowFeed(all))
+  expect((await world.command('sync')).status).toBe(0)
+  world.deliver(zillowFeed(next))
+  const filler = join(disk, 'filler')
+  fill(filler)
+  const ended = await world.started(async (child) => {
+    let log = ''
+    child.stderr!.on('data', (text) => (log += String(text)))
+    await until(() => log.includes('waiting for it') || child.exitCode !== null)
+    expect(await world.command('status')).toMatchObject({ status: 0, stdout: expect.stringContaining('10 listings') })
+    expect(await world.command('diff')).toMatchObject({ status: 2, stdout: expect.stringContaining('create 2') })
+    const page = `${/"address":"([^"]+)"/.exec(log)?.[1]}/readyz`
+    expect(await (await fetch(page)).json()).toEqual({ ready: false })
+    const headers = { authorization: `Bearer ${http.token}` }
+    expect(await (await fetch(page, { headers })).json()).toMatchObject({ reasons: [{ what: 'store' }] })
+    rmSync(filler)
+    await until(() => numbers().toSorted().join() === next.map((one) => one.mlsNumber).join())
+    child.kill('SIGTERM')
+  }, 'daemon')
+  expect(ended.status).toBe(0)
+  expect(ended.stderr).toContain('the disk is full')
+})
+
 describe('on a disk that', () => {
   test('is full: the run ends, no listing is sent without a note of it, and with space the next one is right', async ({
     skip,

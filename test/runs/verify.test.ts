@@ -241,6 +241,16 @@ describe('as a command', () => {
     expect(world.calls()).toMatchObject({ ClientAsk: 7, Create: 0, Update: 0, Edit: 0 })
   })
 
+  test('it only looks: a feed of another name is not handed over, and no store is made', async () => {
+    world.configure({ oslo: { formerly: ['north'] } })
+    const before = world.storeBytes()
+    expect(await world.executed('verify', '--feed', 'oslo', '--session', '7')).toMatchObject({ status: 0, stderr: '' })
+    expect(world.storeBytes()).toEqual(before)
+    world.loseStore()
+    expect(await world.executed('verify', '--feed', 'oslo', '--session', '7')).toMatchObject({ status: 1 })
+    expect(world.storeBytes()).toEqual({})
+  })
+
   test('4 where one does not, with both values', async () => {
     world.standIn.edit('SN-1', one(2).mlsNumber, { SalePrice: 5, Status: 'Sold' })
     const wrong = await verify('--session', '7', one(2).mlsNumber, one(3).mlsNumber)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { createGzip } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { BrokenAnswerError, ListingServiceClient, RequestError, ServiceError } from '../../src/index.ts'
 import type { ChatEnd, ChatPiece, ChatQuestion, ClientOptions } from '../../src/index.ts'
@@ -169,8 +170,40 @@ describe('streamed', () => {
     expect(await collect(parts)).toEqual([end])
   })
 
-  test('does not wait for a service that keeps the connection after the final object', async () => {
-    const { client } = await world(streaming([JSON.stringify(end)], () => undefined))
+  test('is read where a proxy packs it with gzip, piece by piece; cut, it is lost', async () => {
+    let go: () => void = () => undefined
+    const packing = (isCut: boolean): Answerer =>
+      function answer(_, response) {
+        response.writeHead(200, { 'content-encoding': 'gzip' })
+        const gzip = createGzip()
+        gzip.pipe(response)
+        gzip.write(JSON.stringify(pieces[0]))
+        gzip.flush()
+        go = () => (isCut ? response.end() : gzip.end(JSON.stringify(end)))
+      }
+    for (const isCut of [false, true]) {
+      const { client } = await world(packing(isCut))
+      const parts = client.askStreaming(question)
+      expect(await parts.next()).toEqual({ done: false, value: pieces[0] })
+      go()
+      if (!isCut) expect(await collect(parts)).toEqual([end])
+      else await expect(collect(parts)).rejects.toThrow(/unexpected end of file; 11 characters of it had arrived/)
+    }
+  })
+
+  test.each<[string, Answerer]>([
+    ['plain', streaming([JSON.stringify(end)], () => undefined)],
+    [
+      'packed',
+      (_, response) => {
+        const gzip = createGzip()
+        gzip.pipe(response)
+        gzip.write(JSON.stringify(end))
+        gzip.flush()
+      },
+    ],
+  ])('does not wait for a service that keeps the connection after the final object, %s', async (_, answer) => {
+    const { client } = await world(answer)
     expect(await collect(client.askStreaming(question))).toEqual([end])
   })
 

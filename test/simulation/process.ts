@@ -34,6 +34,7 @@ const writes: { [Name in Role]: Record<Exclude<keyof Store[Name], keyof StoreRea
     noteProgress: true,
     record: true,
     recordVerified: true,
+    recordSettled: true,
     recordLost: true,
     noteTold: true,
     renew: true,

@@ -31,9 +31,10 @@ export function looksLikeHtml(text: string): boolean {
   return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(text)
 }
 
-/** What is said of a page in a feed's place, with the page's title. */
-export function htmlPage(beginning: Buffer): string {
-  const title = /<title\b[^>]{0,200}>([^<]{0,300})/i.exec(beginning.toString('utf8', 0, 16_384))?.[1].trim() ?? ''
+/** What is said of a page in a feed's place, with the page's title if its beginning is known. */
+export function htmlPage(beginning?: Buffer): string {
+  const title =
+    /<title\b[^>]{0,200}>([^<]{0,300})/i.exec(beginning?.toString('utf8', 0, 16_384) ?? '')?.[1].trim() ?? ''
   const named = title === '' ? '' : ` ("${shorten(printable(title), 80)}")`
   return `the document is an HTML page${named}, such as a log-in or an error page in the feed's place; check address, user and password of the source`
 }

@@ -1,4 +1,5 @@
 import { FeedError } from '../../core/errors.ts'
+import { htmlPage } from './foreign.ts'
 
 /** Deepest nesting outside records; a feed has a handful (docs/faults.md, F35). */
 const deepest = 100
@@ -89,7 +90,7 @@ export class XmlOutline {
   doctypeEnd(buffer: Buffer, from: number): number {
     const close = buffer.indexOf('>', from)
     if (/^<!doctype\s+html/i.test(buffer.toString('latin1', from, from + 100)))
-      throw new FeedError('the document is an HTML page, not XML')
+      throw new FeedError(htmlPage(buffer.subarray(from)))
     if (!buffer.subarray(from, close < 0 ? undefined : close).includes('[')) return close
     // Only the first DOCTYPE means anything, and each may be long.
     if (this.root !== null || this.hasDoctype) {
@@ -125,7 +126,7 @@ export class XmlOutline {
     this.root = name
     const local = localName(name)
     if (this.paths.some((path) => this.fits(path, name))) return
-    if (/^(?:html|head|body)$/i.test(local)) throw new FeedError('the document is an HTML page, not XML')
+    if (/^(?:html|head|body)$/i.test(local)) throw new FeedError(htmlPage())
     const roots = new Set(this.paths.flatMap(([names]) => names))
     const wanted = [...roots].map((each) => `<${shown(each)}>`).join(' or ')
     throw new FeedError(`the document's root element is <${shown(name)}>, expected ${wanted}`)

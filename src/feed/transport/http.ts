@@ -48,7 +48,7 @@ async function fetched(configured: URL, options: TransportOptions, parts: ReachP
     if (error instanceof FeedError) throw error
     options.signal.throwIfAborted()
     if (deadline.aborted)
-      throw new FeedError(`${nameOf(configured)} did not answer within ${options.transferTimeout} ms`)
+      throw new FeedError(`${nameOf(configured)} did not answer within ${options.transferTimeout} ms (transferTimeout)`)
     const unread = unreadOf(error)
     throw new FeedError(
       `${nameOf(configured)}${unread === null ? ` can't be reached: ${causeOf(error)}` : `: ${unread}`}`,
@@ -198,7 +198,7 @@ function header(response: Dispatcher.ResponseData, name: string): string | null 
   return (Array.isArray(value) ? value[0] : value) ?? null
 }
 
-/** What is wrong with an answer that came and can't be read; null: another error. */
+/** What is wrong with an answer that can't be read, or does not come on an open connection; null: another error. */
 function unreadOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   if (error.name === 'HTTPParserError') return 'its answer is not valid HTTP'
@@ -207,6 +207,10 @@ function unreadOf(error: unknown): string | null {
       return 'its answer has a length that is not true (Content-Length)'
     case 'UND_ERR_HEADERS_OVERFLOW':
       return 'the headers of its answer are too long'
+    case 'UND_ERR_HEADERS_TIMEOUT':
+      return `it takes the connection and does not answer within ${headersTimeout / 1000} s`
+    case 'UND_ERR_BODY_TIMEOUT':
+      return `nothing came for ${bodyTimeout / 1000} s`
     default:
       return null
   }

@@ -162,12 +162,12 @@ export function createLearnt(door: Door): Learnt {
       ),
     forms: async (feed) =>
       JSON.parse((await door.get<{ forms: string }>('SELECT forms FROM feed WHERE name = $1', [feed]))?.forms ?? '[]'),
-    settings: async (chatbot) =>
+    settings: async (chatbot, since = 0) =>
       new Map(
         (
           await door.all<{ name: string; value: string }>(
-            'SELECT name, value FROM setting WHERE chatbot = $1 ORDER BY name',
-            [chatbot],
+            'SELECT name, value FROM setting WHERE chatbot = $1 AND at >= $2 ORDER BY name',
+            [chatbot, since],
           )
         ).map(({ name, value }) => [name, JSON.parse(value)]),
       ),

@@ -20,7 +20,7 @@ const inMilliseconds = (interval: string): string => `(extract(epoch FROM ${inte
  * for tests; left out: that clock.
  */
 export function openPace(address: string, baseUrl: string, now?: () => number): Pace & { close(): Promise<void> } {
-  const door = openPostgresDoor(address, 1)
+  const door = openPostgresDoor(address, { most: 1, updates: false })
   // Hashed, as an address may have a password in it.
   const service = shortHash(baseUrl)
   const time = (): number | null => now?.() ?? null

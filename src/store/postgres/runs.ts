@@ -178,6 +178,18 @@ export function createRuns(
             JSON.stringify({ ...(JSON.parse(figures) as object), verified }),
           ])
       }),
+    recordSettled: (feed, startedAt, { result, report, unsettled }) =>
+      door.writeOf(feed, async (asker) => {
+        const runs = await asker.all<{ number: number; figures: string }>(
+          'SELECT number, figures FROM run WHERE feed = $1 AND started_at = $2 FOR UPDATE',
+          [feed, startedAt],
+        )
+        for (const { number, figures } of runs) {
+          const all = JSON.stringify({ ...(JSON.parse(figures) as object), unsettled })
+          await asker.run('UPDATE run SET result = $2, figures = $3 WHERE number = $1', [number, result, all])
+          await asker.run('UPDATE report SET body = $2 WHERE run = $1', [number, gzipSync(report)])
+        }
+      }),
     recordLost: (feed, at) => note(feed, 'lost_at', at),
     noteTold: (feed, told) => note(feed, 'told', told),
     renew: (name, now) =>

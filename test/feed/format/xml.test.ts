@@ -338,6 +338,14 @@ describe('what makes a document doubtful', () => {
       `the document is an HTML page ("Sign in to Northwind"), such as a log-in or an error page in the feed's place; check address, user and password of the source`,
     ],
     [
+      '<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x.dtd"><html><head><title>Away</title></head></html>',
+      `the document is an HTML page ("Away"), such as a log-in or an error page in the feed's place; check address, user and password of the source`,
+    ],
+    [
+      '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body>Away</body></html>',
+      `the document is an HTML page, such as a log-in or an error page in the feed's place; check address, user and password of the source`,
+    ],
+    [
       'Service unavailable',
       'the document is not XML: it does not begin with an element; `listing-sync check` names the preset that fits',
     ],
