@@ -1,5 +1,5 @@
 /** Saves what a service shows of a chatbot, and what is known of its settings, to a folder that `backfill --from` reads. */
-import { createHash, hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, rm, rmdir } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -28,8 +28,6 @@ export interface Exported {
   withSecrets: Named
   /** Settings that were left out for the same reason. */
   secretSettings: string[]
-  /** Further copies of listings that are there more than once: `backfill` creates one of each, or none if they differ. */
-  copies: Named
   /** List items without MLSNumber: they are in `shown.jsonl` only. */
   nameless: number
 }
@@ -194,9 +192,6 @@ async function fill(
         )
         if (lacking.includes('AreaUnit')) note(found.withoutUnit, shown.mlsNumber, [])
         if (lacking.length > 0) note(found.lacking, shown.mlsNumber, lacking)
-        const key = Number.parseInt(hash('sha256', shown.mlsNumber).slice(0, 13), 16)
-        if (found.seen.has(key)) note(found.copies, shown.mlsNumber, [])
-        found.seen.add(key)
         lines.push(`${JSON.stringify(listing)}\n`)
         rows.push(resoRow(listing))
       }
@@ -209,7 +204,7 @@ async function fill(
   if (!complete)
     throw new UserError(`${feed.name}: the list can't be read whole, so nothing was exported: ${reasons.join(' ')}`)
   if (!isBegun) await begin()
-  const { withoutUnit, seen: _seen, ...rest } = found
+  const { withoutUnit, ...rest } = found
   if (withoutUnit.count > 0)
     throw new UserError(
       `${feed.name}: nothing was exported: AreaUnit of ${withoutUnit.count} ${withoutUnit.count === 1 ? 'listing is' : 'listings are'} not known, as the list doesn't show it and the store has none: ${namesOf(withoutUnit)}. Name it with --area-unit square-feet or square-meters`,
@@ -232,9 +227,6 @@ const emptyFindings = () => ({
   lacking: { count: 0, first: [] } as Named,
   withSecrets: { count: 0, first: [] } as Named,
   withoutUnit: { count: 0, first: [] } as Named,
-  copies: { count: 0, first: [] } as Named,
-  /** MLSNumbers, as 52 bits of their hashes: there may be a million. */
-  seen: new Set<number>(),
 })
 
 function note(named: Named, mlsNumber: string, fields: string[]): void {

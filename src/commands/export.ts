@@ -28,14 +28,14 @@ export function exportCommand(context: CommandContext, options: ExportOptions): 
         ? jsonDocument({ version: 1, feed: feed.name, chatbot: feed.chatbot, ...clean })
         : inWords(feed, clean),
     )
-    const { lacking, withSecrets, secretSettings, copies, nameless } = exported
-    const isWhole = lacking.count + withSecrets.count + secretSettings.length + copies.count + nameless === 0
+    const { lacking, withSecrets, secretSettings, nameless } = exported
+    const isWhole = lacking.count + withSecrets.count + secretSettings.length + nameless === 0
     return isWhole ? exitStatus.right : exitStatus.partial
   })
 }
 
 function inWords({ name, chatbot }: { name: string; chatbot: string }, exported: Exported): string {
-  const { folder, listings, settings, lacking, withSecrets, secretSettings, copies, nameless } = exported
+  const { folder, listings, settings, lacking, withSecrets, secretSettings, nameless } = exported
   const lines = [
     `${name} ← chatbot ${printable(chatbot)}: ${many(listings, 'listing')} and ${many(settings, 'setting')} saved in ${printable(folder)}`,
   ]
@@ -47,10 +47,6 @@ function inWords({ name, chatbot }: { name: string; chatbot: string }, exported:
     lines.push(`  ${withSecrets.count} held a secret of the configuration, which was left out: ${namesOf(withSecrets)}`)
   if (secretSettings.length > 0)
     lines.push(`  left out, as they hold a secret of the configuration: ${secretSettings.join(', ')}`)
-  if (copies.count > 0)
-    lines.push(
-      `  ${copies.count} ${copies.count === 1 ? 'is a copy of another' : 'are copies of others'}: backfill creates one of each, or none if they differ: ${namesOf(copies)}`,
-    )
   if (nameless > 0) lines.push(`  ${nameless} without MLSNumber ${nameless === 1 ? 'is' : 'are'} in shown.jsonl only`)
   lines.push(`  to fill a chatbot with it: listing-sync backfill --feed ${name} --from ${shellWord(folder)}`)
   return `${lines.join('\n')}\n`

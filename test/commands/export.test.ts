@@ -30,26 +30,3 @@ test('an emptied chatbot is filled from its export, and not from one that was cu
   expect(await backfill()).toMatchObject({ status: 1, stderr: expect.stringContaining('when it was exported') })
   await world.end()
 })
-
-test('listings that are there more than once are named, as not each copy can be put back', async () => {
-  const world = await RunWorld.start()
-  const out = (name: string): string => join(world.folder, name)
-  const exported = (name: string) => world.executed('export', '--feed', 'north', '--out', out(name))
-  world.deliver(zillowFeed(homes(1, 3)))
-  await world.run()
-  const [one] = world.listings()
-  const body = JSON.stringify({ SerialNumber: chatbot, ...one, SalePrice: 77 })
-  const headers = { 'content-type': 'application/json', authorization: 'test-secret-key' }
-  await fetch(`${world.standIn.url}/chat/Chatbot/RealEstateCreate`, { method: 'POST', headers, body })
-  expect(await exported('a')).toMatchObject({
-    status: 4,
-    stdout: expect.stringContaining(
-      `1 is a copy of another: backfill creates one of each, or none if they differ: ${String(one['MLSNumber'])}\n`,
-    ) as string,
-  })
-  world.configure({ north: { chatbot: 'SN-2' } })
-  expect(await world.executed('backfill', '--feed', 'north', '--from', out('a'))).toMatchObject({ status: 4 })
-  expect(world.standIn.listings('SN-2')).toHaveLength(2)
-  expect(await exported('b')).toMatchObject({ status: 0 })
-  await world.end()
-})
