@@ -3,9 +3,11 @@
 /** Milliseconds by which a scheduled run may begin earlier than the one before: a span between runs may be that much shorter. */
 export const slack = 5 * 60_000
 
-/** Whether so many milliseconds have passed between two runs, but for `slack`. Of a short time that would leave nothing: a hundredth at most. */
-export const hasPassed = (since: number, span: number, now: number): boolean =>
-  now - since >= span - Math.min(slack, span / 100)
+/** The latest time since which so many milliseconds have passed, but for `slack`. Of a short time that would leave nothing: a hundredth at most. */
+export const passedSince = (span: number, now: number): number => now - span + Math.min(slack, span / 100)
+
+/** Whether so many milliseconds have passed between two runs, but for `slack`. */
+export const hasPassed = (since: number, span: number, now: number): boolean => since <= passedSince(span, now)
 
 /** The first turn of `key` after `at`, if one comes every so many milliseconds. */
 export function nextTurn(key: string, at: number, every: number): number {

@@ -1,6 +1,7 @@
 import { outranks } from '../apply/context.ts'
 import { batches } from '../core/batches.ts'
 import { listingAt } from '../core/listing.ts'
+import { passedSince } from '../core/turn.ts'
 import { hold, isUnwritten, noCounts, reasonOf } from '../plan/change.ts'
 import type { Action, Change, Counts, Create, Planned, Steps, Update } from '../plan/change.ts'
 import { factsBroken } from '../plan/guard/facts.ts'
@@ -157,11 +158,13 @@ export function inputsOf(
 
 /** Pairs homes. What comes under another number is compared with what was sent under the old one: a wrong price counts under any. */
 async function pairHomes(
-  { chatbot, name }: Feed,
+  { chatbot, name, plan }: Feed,
   { store, workspace }: Pick<Readers, 'store' | 'workspace'>,
   { now, today }: Past['moment'],
 ): Promise<void> {
-  for (const pairs of batches(workspace.pairs(), () => 500)) {
+  const { confirm } = plan.limits
+  const believedSince = confirm === null ? null : passedSince(confirm, now)
+  for (const pairs of batches(workspace.pairs(believedSince), () => 500)) {
     const gone = pairs.map((pair) => pair.gone)
     const before = await store.snapshot.confirmed(chatbot, name, gone)
     const broken = pairs.flatMap((pair) => {

@@ -112,6 +112,7 @@ export function createPlan(
     { deterministic: true },
     (one: string, other: string) => +isSpelledAlike(one, other),
   )
+  const dropRejects = database.prepare<[number | null]>(rejectsDropped)
   const pair = inOneGo(database, () => void database.exec(pairing))
   const rewrite = database.prepare('UPDATE change SET kind = ?, change = ?, weighed = ? WHERE seq = ?')
   const rewriteAll = inOneGo(database, (turned: readonly Rewritten[]) => {
@@ -150,7 +151,8 @@ export function createPlan(
     *open(): Generator<Stored> {
       for (const row of walk("result IN ('failed', 'unknown')")) yield stored(row)
     },
-    *pairs(): ReturnType<Workspace['pairs']> {
+    *pairs(believedSince: number | null): ReturnType<Workspace['pairs']> {
+      dropRejects.run(believedSince)
       pair()
       const page = database.prepare<[number], PairRow>(onlyPairs)
       for (const { gone, seq, change } of paged<PairRow>(pageRows, (last) => page.all(last?.place ?? 0)))
@@ -240,6 +242,9 @@ const endOf = (number: string): string => /\d*\D*$/.exec(number.slice(-4))![0]
 /** A record that can't be read, or a delete that stays held, is no change, but may be the other half of a pair. */
 const isChange = "kind NOT IN ('reject', 'stays-held')"
 
+/** Records that can't be read, at homes of which a listing leaves and was held since then, or longer. */
+const rejectsDropped = `DELETE FROM change WHERE kind = 'reject' AND home IN (SELECT home FROM change
+  WHERE (kind = 'delete' OR (kind = 'hold' AND change ->> '$.held' = 'delete')) AND remembered ->> '$.heldSince' <= ?)`
 const pairs = [null, 'renumbered', 'missing'] as const
 const turned = {
   all: isChange,

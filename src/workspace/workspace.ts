@@ -120,10 +120,11 @@ export interface Workspace {
   /**
    * Pairs each delete with a create of something new at the same home: they are one listing under another MLSNumber. Forgets are
    * paired with creates that are left. A paired delete no longer waits for the end of its grace, as its home is not absent; one
-   * without a proof stays a hold. Call it once, after the last `addChanges`. Gives the pairs of homes that have only one: the MLSNumber
-   * that leaves, and the create with its number in the plan.
+   * without a proof stays a hold. A record that can't be read may be the other listing, but not of a delete that was held since
+   * `believedSince` (null: always). Call it once, after the last `addChanges`. Gives the pairs of homes that have only one: the
+   * MLSNumber that leaves, and the create with its number in the plan.
    */
-  pairs(): Iterable<{ gone: string; seq: number; create: Create }>
+  pairs(believedSince: number | null): Iterable<{ gone: string; seq: number; create: Create }>
   /** Notes which kinds of fact such creates change beyond belief against the listing under the old number. */
   noteBroken(creates: readonly { seq: number; create: Create; broken: readonly FactKind[] }[]): void
   /**

@@ -334,7 +334,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         add([updateOf('B')], changedLately)
         add([updateOf('C'), holdOf(updateOf('D'))], held)
         add([deleteOf('E', { home: 'h' }), createOf('F', { home: 'h' })])
-        void [...workspace.pairs()]
+        void [...workspace.pairs(null)]
         const turned = (which: 'all' | 'remembered'): [string, Beside][] => {
           const found: [string, Beside][] = []
           workspace.turn(which, (action, about) => {
@@ -374,7 +374,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
 
     describe('homes under another MLSNumber', () => {
       function renumbered(): Stored[] {
-        void [...workspace.pairs()]
+        void [...workspace.pairs(null)]
         return [...workspace.changes()].filter(({ pair }) => pair === 'renumbered')
       }
       const paired = (): [string, Remembered][] =>

@@ -147,6 +147,19 @@ describe('the old listing stays where the new one can not be made', () => {
     expect(await night(moved)).toMatchObject({ result: 'ok', counts: { create: 3, delete: 3 } })
   })
 
+  test("as its record can't be read, until that was said for 72 hours: it may be of another home of the house", async () => {
+    await loaded()
+    const stays = zillowRecord({ ...all[0], mlsNumber: 'STAYS' }).replace(/<YearBuilt>\d+/, '<YearBuilt>long ago')
+    const beside = (some: readonly Home[]): string => zillowFeed(some).replace(zillowEnd, stays + zillowEnd)
+    expect(await night(beside(all))).toMatchObject({ counts: { hold: 0, reject: 1 } })
+    for (let i = 0; i < 3; i++) {
+      expect(await night(beside(all.slice(1)))).toMatchObject({ counts: { delete: 0, hold: 1 } })
+      expect(there()).toEqual(old)
+    }
+    expect(await night(beside(all.slice(1)))).toMatchObject({ counts: { delete: 1, hold: 0 } })
+    expect(there()).toEqual(keys(all.slice(1)))
+  })
+
   test('as the store was lost a moment ago', async () => {
     await loaded()
     world.loseStore()
