@@ -7,7 +7,6 @@ import { askingRules, isPartOf } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
 import { isSaidOnce } from '../run/delivery.ts'
 import { endInWords } from '../run/hold-sentences.ts'
-import type { About } from '../run/hold-sentences.ts'
 import type { Approvable } from '../run/told.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Finding, Held, RunsReader } from '../store/store.ts'
@@ -61,11 +60,10 @@ export function groupInWords(rules: readonly string[], held: readonly Approvable
   return `${many(count, 'change')} held by ${rules.join(' and ') || ofNoRule} since ${minuteIn(feed.timezone, sinceOf(held))}; ${endOf(count, held, feed, now)}`
 }
 
-/** What of these goes with a full delivery only: deletes of what one lacked, where the next delivery may be a delta. */
-function withFullOf(held: readonly Approvable[], { mapping }: Feed): Pick<About, 'withFull'> {
+/** How many of these go with a full delivery only: deletes of what one lacked, where the next delivery may be a delta. */
+function absentOf(held: readonly Approvable[], { mapping }: Feed): number {
   const isAbsent = ({ part, why }: Approvable): boolean => part === 'delete' && /^(gone from|not in) the feed/.test(why)
-  if (!isSaidOnce({ mapping }, mapping.delivery) || !held.some(isAbsent)) return {}
-  return { withFull: held.every(isAbsent) ? 'all' : 'deletes' }
+  return isSaidOnce({ mapping }, mapping.delivery) ? held.filter(isAbsent).length : 0
 }
 
 function endOf(count: number, held: readonly Approvable[], feed: Feed, now: number): string {
@@ -80,8 +78,8 @@ function endOf(count: number, held: readonly Approvable[], feed: Feed, now: numb
   const clocks = held.flatMap(({ clock }) => clock ?? []).toSorted((one, other) => one - other)
   const [clock = null] = clocks
   const asked = byListing(held.filter((one) => one.clock === null)).length
-  const ending = { clock, last: clocks.at(-1) ?? 0, refused, asking: asked }
-  const about = { feed: name, timezone, confirm: plan.limits.confirm, now, ...withFullOf(held, feed) }
+  const ending = { clock, last: clocks.at(-1) ?? 0, refused, asking: asked, absent: absentOf(held, feed) }
+  const about = { feed: name, timezone, confirm: plan.limits.confirm, now }
   const end = endInWords(count, isOfList && rules.length === 1 ? 'listed again' : 'confirmed', ending, about)
   const wait = count === 1 ? 'it waits' : 'they wait'
   return isOfList && refused === 0 && about.confirm !== null

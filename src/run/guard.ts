@@ -80,13 +80,12 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const outdated = saidBefore(delivery, others.lacksRuns, plan.policy)
   const found = limits.isOff ? [] : [...tripsOf(seen, limits), ...(outdated === null ? [] : [outdated])]
   const policy = { ...plan.policy, healed: found.length === 0 ? healedOf(workspace, past, plan) : new Set<HeldPart>() }
-  const { holding, refused, kept, letGo } = holdBack(workspace, found, policy)
+  const { holding, refused, kept, letGo } = holdBack(workspace, found, policy, saysOnce)
   const about: About = {
     feed: feed.name,
     timezone: feed.timezone,
     confirm: limits.confirm,
     now: past.moment.now,
-    ...(saysOnce && delivery.mode === 'full' && { withFull: 'deletes' as const }),
   }
   const trips = [...holding.keys()]
   const isIncomplete = !areComplete(plan)
@@ -245,13 +244,14 @@ function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }
 }
 
 /** Makes the holds, and counts what each accident holds, in the order of the rules. */
-function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) {
+function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy, saysOnce: boolean) {
   const noHolding = () => ({
     counts: noneHeld(),
     clock: null as number | null,
     last: 0,
     refused: 0,
     asking: 0,
+    absent: 0,
     /** Some of it was not held before. */
     hasNew: false,
   })
@@ -260,7 +260,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
   /** Held without a rule: as it was refused, or as this run ends no hold. */
   const [refused, kept] = [noneHeld(), noneHeld()]
   const letGo = new Map<Ends, { counts: Held; since: number }>()
-  const count = (kind: ActionKind, { change, weighed, heldBy }: Verdict): void => {
+  const count = ({ kind, cause }: Action, { change, weighed, heldBy }: Verdict): void => {
     for (const { trip, part, clock, isRefused, isReady, isNew } of heldBy) {
       if (trip === null && isRefused) continue
       const holding = held.get(trip ?? part) ?? noHolding()
@@ -268,6 +268,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
       holding.hasNew ||= isNew
       // A create that goes on without a fact counts like an update without it.
       holding.counts[trip?.fact === undefined || change.kind === 'hold' ? kind : 'update']++
+      if (kind === 'delete' && cause === 'absent' && saysOnce) holding.absent++
       if (isReady) continue
       if (isRefused) holding.refused++
       else if (clock === null) holding.asking++
@@ -280,7 +281,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy) 
     if (policy.endsNone && heldBy.length === 0 && weighed.parts.length > 0) kept[kind]++
   }
   const counted = (action: Action, verdict: Verdict): Verdict => {
-    count(action.kind, verdict)
+    count(action, verdict)
     const [one] = verdict.letGo
     if (one !== undefined) {
       const byFeed = one.record.ends === 'listed again' ? 'listed again' : 'confirmed'

@@ -18,6 +18,8 @@ export interface Held {
   readonly refused: number
   /** How many of them wait for a person, whatever the feed says. */
   readonly asking: number
+  /** How many go with a full delivery only: deletes of what one lacked, where the next one may be a delta, which says nothing of that. */
+  readonly absent: number
 }
 
 /** What the sentences need to know beside the holds. */
@@ -27,8 +29,6 @@ export interface About {
   /** `limits.confirm` in milliseconds; null: nothing goes by itself. */
   readonly confirm: number | null
   readonly now: number
-  /** What goes with a full delivery only, as a delta says nothing of it: all that is told of, or just deletes of what one lacked. */
-  readonly withFull?: 'all' | 'deletes' | undefined
 }
 
 /** "14 deletes and 2 creates". */
@@ -60,20 +60,18 @@ function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: Ab
   const haveOneEnd = clock !== null && clock === last && confirm !== null && refused + asking === 0
   if ('renumbered' in numbers && haveOneEnd) {
     const until = minuteIn(timezone, clock + confirm)
-    const end = about.withFull === undefined ? until : `the first full delivery from ${until} on`
+    const end = held.absent === 0 ? until : `the first full delivery from ${until} on`
     return `Held with their old numbers until ${end}; the site keeps showing them`
   }
   const ofFact = fact === undefined || counts.update === 0 ? '' : ` of ${facts[fact].words[2]}`
-  const some = counts.delete === total(counts) ? 'all' : 'deletes'
-  const withFull = counts.delete === 0 ? undefined : about.withFull && some
-  const end = endInWords(total(counts), ends, held, { ...about, withFull })
+  const end = endInWords(total(counts), ends, held, about)
   return `Held: ${countsInWords(counts)}${ofFact}. ${end[0].toUpperCase()}${end.slice(1)}; now: listing-sync approve ${feed}`
 }
 
 /** What ends so many holds, as a clause: "they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
 export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>, about: About): string {
-  const { clock, last, refused, asking } = held
-  const { timezone, confirm, now, withFull } = about
+  const { clock, last, refused, asking, absent } = held
+  const { timezone, confirm, now } = about
   const isOne = count === 1
   const isOfList = ends === 'listed again'
   if (refused === count) {
@@ -89,11 +87,12 @@ export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>
   if (isOfList && clock !== null && confirm !== null)
     return `${go} once another complete list, an hour later or more, says the same${but}`
   if (confirm === null || clock === null) return `${isOne ? 'it waits' : 'they wait'} for you${but}`
-  const deletes = withFull === 'deletes' ? '; deletes of what a full delivery lacked with a full one only' : ''
+  const areAll = absent === count
+  const deletes = absent > 0 && !areAll ? '; deletes of what a full delivery lacked with a full one only' : ''
   if (last + confirm <= now)
-    return `${go} with the next ${withFull === 'all' ? 'full' : 'complete'} delivery that still says so${but}${deletes}`
+    return `${go} with the next ${areAll ? 'full' : 'complete'} delivery that still says so${but}${deletes}`
   const until = minuteIn(timezone, Math.max(clock + confirm, now))
-  if (withFull === 'all') return `${go} with the first full delivery from ${until} on, if it still says so${but}`
+  if (areAll) return `${go} with the first full delivery from ${until} on, if it still says so${but}`
   return `${go} ${clock === last ? `on ${until}` : `from ${until} on,`} if the feed still says so${but}${deletes}`
 }
 

@@ -547,7 +547,7 @@ test('a message says what, of how many, against which number, and what happens n
   const sentence = (what: Seen, clock: number | null = now, confirm: number | null = 72 * hour, held = {}): string =>
     sentenceOf(
       tripsOf(what, limits)[0],
-      { counts, clock, last: now, refused: 0, asking: 0, ...held },
+      { counts, clock, last: now, refused: 0, asking: 0, absent: 0, ...held },
       { feed: 'north', timezone: 'America/Chicago', confirm, now },
     )
   expect(sentence(seen(40, { leaving: 14 }))).toBe(
