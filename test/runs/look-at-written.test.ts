@@ -304,6 +304,22 @@ test.each([[0], [1]])(
   },
 )
 
+test('without marks a refresh that nobody could look at is no ignored write of what the service shows in its own form', async () => {
+  await begin({ cut: { Description: 10 } }, { ownership: 'snapshot' })
+  await world.run()
+  world.clock.advance(8 * 24 * 3_600_000)
+  // The two pages of the list come, and no look does.
+  world.standIn.addFault({ operations: ['List'], nth: 3, times: 100, fault: { kind: 'status', status: 500 } })
+  expect((await world.run()).counts).toMatchObject({ update: 12 })
+  world.standIn.clearFaults()
+  for (const days of [0, 2]) {
+    world.clock.advance(days * 24 * 3_600_000)
+    const { result, changes } = await world.run()
+    expect(result).toBe('ok')
+    expect(changes.filter(({ cause }) => cause !== 'refresh')).toEqual([])
+  }
+})
+
 test('a list that lags behind is no reason to take the old state for a form', async () => {
   await begin()
   await world.run()

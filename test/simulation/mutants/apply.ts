@@ -166,7 +166,7 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'a refresh without a mark is taken for ignored',
-    test: 'test/runs/look-at-written.test.ts › without marks a refresh changes nothing of what is shown, and an edit that is kept stays (looks that fail: %i)',
+    test: 'test/runs/look-at-written.test.ts › without marks a refresh that nobody could look at is no ignored write of what the service shows in its own form',
     file: 'src/apply/outcomes.ts',
     from: "cause !== 'refresh' || service.mark !== null",
     to: 'true',
