@@ -27,8 +27,9 @@ export async function planSettings(
   const plan: SettingsPlan = { changes: [], lacking: [] }
   const { learnt, snapshot, runs } = store
   // What a store that was put back knows of may have been changed since, and the service can't be asked.
-  const since = (await store.isBehind(chatbot)) ? Number.MAX_SAFE_INTEGER : await runs.lostAt(feed)
-  const applied = await learnt.settings(chatbot, since ?? 0)
+  const applied: ReadonlyMap<string, SettingValue> = (await store.isBehind(chatbot))
+    ? new Map()
+    : await learnt.settings(chatbot, (await runs.lostAt(feed)) ?? 0)
   let figures: FeedFigures | null = null
   for (const [name, value] of Object.entries(written) as [string, SettingValue | undefined][]) {
     if (value === undefined) continue

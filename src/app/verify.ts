@@ -48,9 +48,9 @@ export async function verifyRun(
     return { ...finished, report: { ...report, verification: { ...none, stopped: 'the run did not finish' } } }
   try {
     const keys = chooseChanged(report.changes(), settings.sample, report.digest)
-    const subjects = await listedSubjects(app, feed, keys)
+    const subjects = await listedSubjects(app, feed, keys, app.store())
     subjects.push(...(await goneSubjects(app, feed, report, leaving)))
-    const verification = await verifySubjects(app, feed, settings, subjects, signal)
+    const verification = await verifySubjects(app, feed, settings, subjects, signal, app.store())
     const { asked, agreed, disagreed, unanswered, tokens } = verification
     const figures = { asked, agreed, disagreed, unanswered, tokens }
     await app.store().runs.recordVerified(feed.name, report.startedAt, figures)
@@ -83,7 +83,7 @@ export async function verifySubjects(
   { session, question }: VerifySettings,
   subjects: readonly Subject[],
   signal: AbortSignal,
-  store: StoreReader = app.store(),
+  store: StoreReader,
 ): Promise<Verification> {
   const client = await app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
   const applied = await store.learnt.settings(feed.chatbot)
@@ -106,7 +106,7 @@ export async function listedSubjects(
   app: App,
   feed: FeedConfig,
   mlsNumbers: readonly string[],
-  store: StoreReader = app.store(),
+  store: StoreReader,
 ): Promise<Subject[]> {
   const now = app.runtime.clock.now()
   const today = new Date(now).toISOString().slice(0, 10)

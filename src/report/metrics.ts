@@ -1,7 +1,7 @@
 /** Metrics as Prometheus' text exposition, in the form that the textfile collector of its node exporter reads. */
 
+import { noOutcomes } from '../core/outcome.ts'
 import { noCounts } from '../plan/change.ts'
-import { noOutcomes } from '../workspace/workspace.ts'
 
 /** The figures of one feed. Times in milliseconds since the epoch; null: never, or not known. */
 export interface FeedMetrics {

@@ -6,13 +6,14 @@ import type { RunResult } from '../core/exit.ts'
 import type { Home } from '../core/home.ts'
 import type { Reader } from '../core/intl.ts'
 import type { DeliverySummary, RemoteSummary } from '../core/listing.ts'
+import type { OutcomeResult } from '../core/outcome.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import type { ActionKind, Change, ChangeKind, Counts } from '../plan/change.ts'
 import type { RuleName } from '../plan/guard/hold.ts'
 import type { Numbers } from '../plan/guard/rules.ts'
 import type { Calls } from '../service/service.ts'
 import type { Verification } from '../verify/verification.ts'
-import type { Outcome, OutcomeResult, RejectRow } from '../workspace/workspace.ts'
+import type { Outcome, RejectRow } from '../workspace/workspace.ts'
 
 /** When the service's whole list was read last, and is read next. `remote` is about that list. Times in milliseconds. */
 export interface Observed {

@@ -70,6 +70,9 @@ export async function intakeOf(
     return documents[low].written
   }
   const isLater = (at: number): boolean => isAfter(writtenAt(at), current!.written)
+  const endDocument = (): void => {
+    if (current !== null) documents.push({ ...current, to: position })
+  }
   const uncount = (kinds: readonly Delivered['kind'][]): void => {
     for (const kind of kinds) count(summary, kind, -1)
     summary.records -= kinds.length
@@ -144,7 +147,7 @@ export async function intakeOf(
     },
     /** Begins the next document. */
     begin(written: Written | null): void {
-      if (current !== null) documents.push({ ...current, to: position })
+      endDocument()
       current = { from: position, written }
     },
     /** Drops what was said before this document, which is full and whole. Gives whether nothing else is left. */
@@ -183,7 +186,7 @@ export async function intakeOf(
         )
     },
     end(): void {
-      if (current !== null) documents.push({ ...current, to: position })
+      endDocument()
       known?.end()
     },
   }

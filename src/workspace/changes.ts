@@ -236,7 +236,10 @@ function isSpelledAlike(one: string, other: string): boolean {
   return long === short || (long.endsWith(short) && !/^\d\d/.test(long.slice(-short.length - 1)))
 }
 
-/** The end of such a number, which is the same with a prefix: at most four characters, and none of before its last digits. */
+/**
+ * The end of such a number, which is the same with a prefix: at most four characters, and none of before its last digits. It has a
+ * column, as no schema here may call a function (`trusted_schema`).
+ */
 const endOf = (number: string): string => /\d*\D*$/.exec(number.slice(-4))![0]
 
 /** A record that can't be read, or a delete that stays held, is no change, but may be the other half of a pair. */

@@ -4,6 +4,7 @@
  */
 import type { Known } from '../core/home.ts'
 import type { Delivered, Glimpse, Listing, MovingListing } from '../core/listing.ts'
+import type { OutcomeResult } from '../core/outcome.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Create, Planned } from '../plan/change.ts'
 import type { FactKind } from '../plan/guard/facts.ts'
 import type { Beside } from '../plan/guard/guard.ts'
@@ -147,11 +148,7 @@ export interface Workspace {
   close(): void
 }
 
-/** What became of one change. `unknown`: the call may have been carried out. */
-export type OutcomeResult = 'done' | 'failed' | 'unknown' | 'skipped'
-
-export const noOutcomes: Readonly<Record<OutcomeResult, number>> = { done: 0, failed: 0, unknown: 0, skipped: 0 }
-
+/** What became of one change, and why. */
 export interface Outcome {
   result: OutcomeResult
   error: string | null

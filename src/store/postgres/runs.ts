@@ -168,25 +168,12 @@ export function createRuns(
       }),
     recordVerified: (feed, startedAt, verified) =>
       door.writeOf(feed, async (asker) => {
-        const runs = await asker.all<{ number: number; figures: string }>(
-          'SELECT number, figures FROM run WHERE feed = $1 AND started_at = $2 FOR UPDATE',
-          [feed, startedAt],
-        )
-        for (const { number, figures } of runs)
-          await asker.run('UPDATE run SET figures = $2 WHERE number = $1', [
-            number,
-            JSON.stringify({ ...(JSON.parse(figures) as object), verified }),
-          ])
+        await addFigures(asker, feed, startedAt, { verified })
       }),
     recordSettled: (feed, startedAt, { result, report, unsettled }) =>
       door.writeOf(feed, async (asker) => {
-        const runs = await asker.all<{ number: number; figures: string }>(
-          'SELECT number, figures FROM run WHERE feed = $1 AND started_at = $2 FOR UPDATE',
-          [feed, startedAt],
-        )
-        for (const { number, figures } of runs) {
-          const all = JSON.stringify({ ...(JSON.parse(figures) as object), unsettled })
-          await asker.run('UPDATE run SET result = $2, figures = $3 WHERE number = $1', [number, result, all])
+        for (const number of await addFigures(asker, feed, startedAt, { unsettled })) {
+          await asker.run('UPDATE run SET result = $2 WHERE number = $1', [number, result])
           await asker.run('UPDATE report SET body = $2 WHERE run = $1', [number, gzipSync(report)])
         }
       }),
@@ -220,6 +207,19 @@ export function createRuns(
 /** Gives the store another name, so that marks with its old one are another store's. */
 export async function renameStore(asker: Asker): Promise<void> {
   await asker.run("UPDATE meta SET lineage = replace(gen_random_uuid()::text, '-', '')")
+}
+
+/** Adds figures to the feed's runs that began at `startedAt`, and gives their numbers. */
+async function addFigures(asker: Asker, feed: string, startedAt: number, added: object): Promise<number[]> {
+  const runs = await asker.all<{ number: number; figures: string }>(
+    'SELECT number, figures FROM run WHERE feed = $1 AND started_at = $2 FOR UPDATE',
+    [feed, startedAt],
+  )
+  for (const { number, figures } of runs) {
+    const all = { ...(JSON.parse(figures) as object), ...added }
+    await asker.run('UPDATE run SET figures = $2 WHERE number = $1', [number, JSON.stringify(all)])
+  }
+  return runs.map(({ number }) => number)
 }
 
 /** Corrects what a wrong clock noted (../set-back.ts). */
