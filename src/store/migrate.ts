@@ -255,7 +255,7 @@ async function natureOf(asker: Asker): Promise<Nature> {
   )
   const last = async (table: keyof typeof counters): Promise<number> => {
     const [found] = await asker.all<{ last: number }>(
-      `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM ${counters[table]}`,
+      `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS last FROM ${counters[table]}`,
     )
     return found.last
   }

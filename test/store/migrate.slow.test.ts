@@ -121,6 +121,23 @@ describe.skipIf(noPostgres !== null)('store migrate', () => {
     await again.close()
   })
 
+  it('goes on counting its runs and rows where it comes back without a run between', async () => {
+    const store = openStore(file)
+    await store.snapshot.confirm(chatbot, [confirmation('A'), confirmation('B')])
+    await store.snapshot.forget(chatbot, ['B'], null)
+    await store.runs.record(runRecord())
+    await store.close()
+    await migrateStore(file, address)
+    const back = join(freshFolder(), 'back.db')
+    await migrateStore(address, back)
+    const again = openStore(back)
+    await again.runs.record(runRecord())
+    expect((await again.runs.latest('north', 9)).map(({ number }) => number)).toEqual([2, 1])
+    await again.snapshot.confirm(chatbot, [confirmation('C')])
+    expect((await flattened(again.snapshot.rows(chatbot))).map(({ id }) => id)).toEqual([1, 3])
+    await again.close()
+  })
+
   it('is refused while a run or a daemon has the store, of either kind', async () => {
     await filled()
     const store = openStore(file)
