@@ -114,9 +114,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   notes.push(...plan.homesLeft)
   // A new mapping is the likeliest cause, but not of what was held before.
   const cause = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
-  const sentences = new Map(
-    [...holding].map(([trip, held]) => [trip, (held.hasNew ? cause : '') + sentenceOf(trip, held, about)]),
-  )
+  const causeOf = (trip: Trip): string => (holding.get(trip)!.hasNew ? cause : '')
+  const sentences = new Map([...holding].map(([trip, held]) => [trip, causeOf(trip) + sentenceOf(trip, held, about)]))
   notes.push(...sentences.values())
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
@@ -167,7 +166,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     findings: trips.map((trip) => ({
       rule: trip.name,
       fact: trip.fact,
-      found: cause + trip.sentence,
+      found: causeOf(trip) + trip.sentence,
       sentence: sentences.get(trip)!,
     })),
     isAccepted,

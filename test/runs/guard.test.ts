@@ -747,6 +747,18 @@ describe('facts', () => {
     expect(report).toMatchObject({ result: 'held', counts: { hold: 8, update: 12 } })
     expect(notes(report)).toContain('8 of 20 listings would leave the site')
     expect(notes(report)).not.toContain('The mapping changed since the last run')
+    expect((await world.executed('status', 'north', '--ready')).stdout).toMatch(/^north: 8 of 20 listings would leave/m)
+  })
+
+  test('what was in its grace before is not said to be due to a new mapping', async () => {
+    const limits = { grace: { hours: 24 } }
+    await loaded(all, { volatile, limits })
+    expect(await night(all.slice(8))).toMatchObject({ counts: { hold: 8 } })
+    world.configure({ north: { volatile, limits, extension: { Zone: { value: 'A' } } } })
+    const report = await night(all.slice(8))
+    expect(report).toMatchObject({ result: 'held', counts: { hold: 8, update: 12 } })
+    expect(notes(report)).toContain('8 of 20 listings would leave the site')
+    expect(notes(report)).not.toContain('The mapping changed since the last run')
   })
 
   test('of a new mapping are said to take as long as they do', async () => {

@@ -20,7 +20,7 @@ interface HeldBy {
   readonly isRefused: boolean
   /** It was let go, and waits for the other number of its home alone: that one's time is told. */
   readonly isReady: boolean
-  /** No earlier run held that part as it is now. */
+  /** No earlier run held that part as it is now, nor saw that its listing was absent. */
   readonly isNew: boolean
 }
 
@@ -124,7 +124,8 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
       const isRefused = is === 'refused'
       const clock = isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now)
       const isReady = trip !== null && record !== null && !isAsking && isLetGo({ is, record }, trip.ends, policy)
-      return { trip, part, clock, isRefused, isReady, isNew: record === null }
+      const isNew = record === null && (part !== 'delete' || remembered.absence === null)
+      return { trip, part, clock, isRefused, isReady, isNew }
     }),
     letGo: change.kind === 'hold' ? [] : released.filter(({ is }) => is !== 'approved'),
   }
