@@ -112,9 +112,9 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   ]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
   notes.push(...plan.homesLeft)
-  // A new mapping is the likeliest cause, but not of what was held before.
+  // A new mapping is the likeliest cause, but not of what was held before, nor of what earlier deltas said, which another one read.
   const cause = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
-  const causeOf = (trip: Trip): string => (holding.get(trip)!.hasNew ? cause : '')
+  const causeOf = (trip: Trip): string => (holding.get(trip)!.hasNew && trip.isOfEarlier !== true ? cause : '')
   const sentences = new Map([...holding].map(([trip, held]) => [trip, causeOf(trip) + sentenceOf(trip, held, about)]))
   notes.push(...sentences.values())
   if (total(refused) > 0)

@@ -155,6 +155,18 @@ describe('what a delta said before the backup, and was still to be done then', (
     expect(await settled()).toMatchObject({ result: 'ok', changes: [] })
   })
 
+  test('is not said to be due to a mapping that changed meanwhile', async () => {
+    await settled()
+    world.clock.advance(48 * 3_600_000)
+    putBack()
+    const extension = { Zone: { value: 'A' } }
+    world.configure({ north: { delivery: 'delta', volatile: { refresh: '365d' }, extension } })
+    deliver([dearer(others[0])])
+    expect(await world.run('diff')).toMatchObject({
+      holds: [{ rule: 'older', sentence: expect.stringMatching(/^what earlier deliveries said before the store/) }],
+    })
+  })
+
   test('waits, too, if another feed of the store ran oftener since it was put back', async () => {
     const feeds = { north: { delivery: 'delta', volatile: { refresh: '365d' } }, south: { source: './south.xml' } }
     world.configure(feeds)
