@@ -152,7 +152,8 @@ async function reading<Result>(
   work: (source: Source) => Promise<Result>,
 ): Promise<Result> {
   if (isAddress(store)) {
-    const door = openPostgresDoor(store)
+    // A backup that is written before an upgrade must not be part of it.
+    const door = openPostgresDoor(store, { updates: !isBackup })
     try {
       return await door.transaction(async (asker) => {
         await asker.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')

@@ -82,7 +82,8 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
   it('who only looks leaves tables of an older version to it, and says so', async () => {
     expect((await world.command('sync')).status).toBe(0)
     await server.ask('DROP TABLE pace; UPDATE schema_version SET version = 1', database())
-    const words = [['check'], ['diff'], ['status'], ['ask', '--feed', 'north', '--session', '1', 'Hello']]
+    const ask = ['ask', '--feed', 'north', '--session', '1', 'Hello']
+    const words = [['check'], ['diff'], ['status'], ask, ['backup', `${world.folder}/copy.db`]]
     for (const one of words) {
       const { status, stdout, stderr } = await world.command(...one)
       expect([status, stdout + stderr], one[0]).toEqual([1, expect.stringContaining('one of an older version')])
