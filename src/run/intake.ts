@@ -25,7 +25,18 @@ import { isAfter } from './written.ts'
 /** What of a feed its reading needs. */
 export type Source = Pick<
   Feed,
-  'name' | 'chatbot' | 'source' | 'open' | 'live' | 'decompress' | 'format' | 'transport' | 'mapping' | 'plan' | 'joins'
+  | 'name'
+  | 'chatbot'
+  | 'source'
+  | 'sourceBefore'
+  | 'open'
+  | 'live'
+  | 'decompress'
+  | 'format'
+  | 'transport'
+  | 'mapping'
+  | 'plan'
+  | 'joins'
 >
 export type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'> & { runtime: Pick<Runtime, 'clock'> }
 /** What earlier runs leave to the reading. */

@@ -178,7 +178,7 @@ async function read(
       if (written === null || isAfter(when, written)) written = when
       // What is read again beside others lies in its place among them.
       const isHeard = (!isAgain || files.length === 1) && !intake.isReplaced(when)
-      if (isHeard) older ??= olderThan(last.written, when, feed.source, moment)
+      if (isHeard) older ??= olderThan(last.written, when, feed, moment)
       isOnlyAgain &&= isAgain
     } catch (error) {
       if (name === null || !(error instanceof FeedError)) throw error

@@ -5,6 +5,7 @@ import { dateReader, instantOf } from '../feed/mapping/converters/date.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Opened } from '../feed/transport/transport.ts'
 import type { LastDelivery } from '../store/store.ts'
+import type { Feed } from './tools.ts'
 
 /** Milliseconds. A local time without a zone goes back by this much once a year. */
 const daylightSaving = 3_600_000
@@ -52,11 +53,11 @@ export const isAfter = (one: Written | null, other: Written | null): boolean =>
 export function olderThan(
   last: LastDelivery['written'],
   written: Written | null,
-  source: string,
+  { source, sourceBefore }: Pick<Feed, 'source' | 'sourceBefore'>,
   { now, timezone }: Moment,
 ): { written: string; last: string } | null {
-  if (written === null || last === null || written.by !== last.by || last.source !== source || last.at > now)
-    return null
+  if (written === null || last === null || written.by !== last.by || last.at > now) return null
+  if (last.source !== source && last.source !== sourceBefore) return null
   if (written.at + written.within >= last.at) return null
   return { written: minuteIn(timezone, written.at), last: minuteIn(timezone, last.at) }
 }

@@ -1,8 +1,11 @@
 /** An older delivery served again, as by a mirror that lags behind or a database of last week, sets nothing back unseen. */
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { presetAt, presetFileOf, shippedPresets } from '../../src/config/presets.ts'
+import { fingerprint } from '../../src/core/hash.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { writtenOf } from '../../src/run/written.ts'
@@ -163,6 +166,19 @@ describe('whose server says that it is older', () => {
       counts: { update: 11 },
     })
     expect(priceOf(home(1))).toBe(asOf(3)[0].price)
+  })
+
+  test('stays held after an upgrade', async () => {
+    await served(asOf(2), eleven)
+    expect(await served(asOf(1), ten)).toMatchObject({ result: 'held', counts: { update: 0, hold: 11 } })
+    // As versions before 27 November 2026 noted the source.
+    const store = new Database(join(world.folder, 'store.db'))
+    store.prepare("UPDATE feed SET written = json_set(written, '$.source', ?)").run(String(fingerprint([server!.url])))
+    store.close()
+    // Or the store would be taken for a copy.
+    rmSync(join(world.folder, 'store.db.serial'))
+    expect(await served(asOf(1), ten)).toMatchObject({ result: 'held', counts: { update: 0, hold: 11 } })
+    expect(priceOf(home(1))).toBe(asOf(2)[0].price)
   })
 
   test.each(['full', 'delta'])('and changes nothing is no measure of the next one (%s)', async (delivery) => {
