@@ -132,7 +132,10 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
           : 'whole' in action && action.whole !== undefined
             ? action.whole
             : reasonOf(action)
-      return noted !== null && contentsBefore(part, listing ?? null, content).includes(noted) ? noted : content
+      if (noted === null || noted === content) return content
+      // Versions before 27 November 2026 noted the reason where the listing came from the snapshot.
+      const isSame = noted === reasonOf(action) || contentsBefore(part, listing ?? null, content).includes(noted)
+      return isSame ? noted : content
     },
   }
 }

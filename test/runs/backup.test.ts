@@ -157,6 +157,8 @@ describe('what a delta said before the backup, and was still to be done then', (
 
   test('is not said to be due to a mapping that changed meanwhile', async () => {
     await settled()
+    deliver([dearer(dearer(one)), dearer(dearer(two)), { ...sold, status: 'Withdrawn' }, dearer(kept)])
+    await settled()
     world.clock.advance(48 * 3_600_000)
     putBack()
     const extension = { Zone: { value: 'A' } }

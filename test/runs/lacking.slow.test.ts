@@ -1,5 +1,9 @@
 /** What the chatbot's list lacks, and when it is believed. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
+import { shortHash } from '../../src/core/hash.ts'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
@@ -92,6 +96,25 @@ describe("what the chatbot's list lacks", () => {
     expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 0, hold: 20 } })
     await world.approve()
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 20 } })
+  })
+
+  test('stays approved after an upgrade', async () => {
+    await loaded()
+    remove(all.slice(0, 8))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 8 } })
+    await world.approve()
+    // As versions before 27 November 2026 noted what came from the snapshot.
+    const store = new Database(join(world.folder, 'store.db'))
+    const sent = store.prepare<[string], { content: string }>('SELECT content FROM listing WHERE key = ?')
+    const note = store.prepare("UPDATE hold SET content = ? WHERE key = ? AND part = 'create'")
+    for (const { mlsNumber } of all.slice(0, 8)) {
+      const reason = ['create', 'gone-from-service', [], sent.get(mlsNumber)!.content]
+      expect(note.run(shortHash(JSON.stringify(reason)), mlsNumber).changes).toBe(1)
+    }
+    store.close()
+    // Or the store would be taken for a copy.
+    rmSync(join(world.folder, 'store.db.serial'))
+    expect(await night(all, 10 * minute)).toMatchObject({ result: 'ok', counts: { create: 8 } })
   })
 
   test('stays approved, and by its clock, where the next delivery words its descriptions otherwise, and they are delivered anew', async () => {
