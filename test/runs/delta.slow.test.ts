@@ -379,16 +379,21 @@ describe('what failed of a delta', () => {
     await isDone()
   })
 
-  test('a delete that was counted and not done is done by the next delta', async () => {
-    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'pretend' } })
-    expect(await delta([gone(all[0]), gone(all[1])])).toMatchObject({ result: 'ok', counts: { delete: 2 } })
-    world.standIn.clearFaults()
-    expect(there()).toEqual(keys(all))
-    expect(await pending()).toEqual(keys([all[0], all[1]]))
-    expect(await delta([])).toMatchObject({ result: 'ok', delivery: { removals: 2 }, counts: { delete: 2 } })
-    expect(there()).toEqual(keys(all.slice(2)))
-    await isDone()
-  })
+  // With pages of two, looking each up takes fewer calls than the list.
+  test.each([100, 2])(
+    'a delete that was counted and not done is done by the next delta (pages of %i)',
+    async (pageSize) => {
+      configure({}, { profile: { pageSize } })
+      world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'pretend' } })
+      expect(await delta([gone(all[0]), gone(all[1])])).toMatchObject({ result: 'ok', counts: { delete: 2 } })
+      world.standIn.clearFaults()
+      expect(there()).toEqual(keys(all))
+      expect(await pending()).toEqual(keys([all[0], all[1]]))
+      expect(await delta([])).toMatchObject({ result: 'ok', delivery: { removals: 2 }, counts: { delete: 2 } })
+      expect(there()).toEqual(keys(all.slice(2)))
+      await isDone()
+    },
+  )
 
   test('a delete that nobody could look at is pending until a list lacks its listing', async () => {
     world.calls()

@@ -49,6 +49,15 @@ test('its own form is learnt at once and said once, and the next run makes no ca
   expect(world.calls()).toMatchObject({ Update: 1 })
 })
 
+test('a service that counts only what an update changes: one that was lost and landed is done by the second attempt', async () => {
+  await begin({ unchangedUpdate: 'zero' })
+  await world.run()
+  world.configure({ north: {} }, { attempts: 2 })
+  world.standIn.addFault({ operations: ['Update'], times: 1, fault: { kind: 'reset', when: 'after-carrying-out' } })
+  world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1)]))
+  expect(await world.run()).toMatchObject({ result: 'ok', applied: { outcomes: { done: 1 }, calls: { update: 2 } } })
+})
+
 test('an edit after our own write is put right by the next run, whichever field it is in', async () => {
   await begin()
   await world.run()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import { home } from '../support/homes.ts'
+import { chatbot } from '../support/run-world.ts'
 import {
   all,
   beginEach,
@@ -56,6 +57,14 @@ describe('the list is read after', () => {
     expect(await run(all.slice(0, 12))).toMatchObject({ result: 'held', ...readsTheList })
     expect(await run()).toMatchObject({ result: 'ok', ...readsTheList })
     expect(await run()).toMatchObject({ result: 'ok', ...readsNone })
+  })
+
+  test('it showed an edit that is to be reported, and as long as it does', async () => {
+    world.configure({ north: { ...north, drift: 'report' } }, service)
+    await daemon.reload(() => [])
+    world.standIn.edit(chatbot, first.mlsNumber, { SalePrice: 7 })
+    for (let times = 1; times <= 3; times++)
+      expect(await run()).toMatchObject({ result: 'partial', counts: { hold: 1 }, ...readsTheList })
   })
 
   test('a run failed', async () => {
