@@ -590,6 +590,23 @@ test('what the last full delivery lacked does not come back because a feed of hi
   expect(there()).not.toContain(all[0].mlsNumber)
 })
 
+test('a feed of higher rank takes over what one that sends deltas by now created without an answer', async () => {
+  const feeds = (delivery: string): Record<string, object> => ({
+    first: { source: './first.xml', volatile },
+    north: { source: `${server.url}/north.xml`, delivery, volatile },
+  })
+  world.configure(feeds('full'))
+  world.standIn.addFault({ operations: ['Create'], fault: { kind: 'late', requests: 1000 } })
+  expect(await delta([...all, next])).toMatchObject({ result: 'partial' })
+  world.standIn.clearFaults()
+  world.standIn.landLateCalls()
+  world.clock.advance(hour)
+  world.configure(feeds('delta'))
+  world.deliver(zillowFeed([next]), 'first.xml')
+  expect(await world.run('sync', 'first')).toMatchObject({ result: 'ok', counts: { update: 1 } })
+  expect(there()).toEqual(keys([...all, next]))
+})
+
 test('one that the service shows twice is told by each delta, until it is there once', async () => {
   const copy = world.listing(all[0].mlsNumber) as unknown as StandInListing
   world.standIn.seed(chatbot, [copy])
