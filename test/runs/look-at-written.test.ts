@@ -230,12 +230,12 @@ test('without marks a form that was there before the first write is learnt by tw
   }
 })
 
-test('without marks a price that the service ignores in the first write is no form', async () => {
+test('without marks a price that, with other words, the service ignores in the first write is no form', async () => {
   await begin({}, { ownership: 'snapshot', volatile: { refresh: '365d' } })
   await world.run()
   world.loseStore()
   world.standIn.addFault({ operations: ['Update'], fault: { kind: 'pretend' } })
-  world.deliver(zillowFeed(all.map(dearer)))
+  world.deliver(zillowFeed(all.map((one) => ({ ...dearer(one), description: 'Other words.' }))))
   expect(await world.run()).toMatchObject({ counts: { update: 12 }, notes: [] })
   world.standIn.clearFaults()
   world.clock.advance(24 * 3_600_000)
