@@ -92,7 +92,7 @@ async function deleteAll(context: ApplyContext): Promise<boolean> {
   const { complete: listIsWhole, pages } = orders.listed
   // Whether walking the list takes no more calls than looking each delete up.
   const listsAgain = callsToLookAgain(orders.counts.delete, pages) === pages
-  const listedAgain = listsAgain && listIsWhole && listIsOld(context) && !tooLate(context, until.delete)
+  const listedAgain = listsAgain && listIsWhole && listIsOld(context)
   if (listedAgain)
     await guarded(context, until.delete, async () => {
       await listAgain(context)

@@ -89,7 +89,7 @@ function isAsListed(context: ApplyContext, stored: Deleted, shown: Pick<Shown, '
 export async function stillListed(context: ApplyContext): Promise<ReadonlySet<string> | null> {
   const { workspace, service, orders, feed } = context
   const still = new Set<string>()
-  if (orders.counts.delete === 0 || feed.plan.ownership === 'snapshot') return still
+  if (feed.plan.ownership === 'snapshot') return still
   // One list may hide a row by mistake, but not two in a row (A3).
   const walks = [1, 2]
   const pages = walks.length * orders.listed.pages

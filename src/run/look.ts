@@ -35,7 +35,7 @@ async function byLookUps(feed: Feed, tools: Readers, { last, ...known }: BeforeL
   if (last === null || mode !== 'sync' || !isCurrent(feed, last, startedAt)) return null
   // A walk over all keys of a live source tells what is gone, also of listings that only their mark makes ours: that takes the list.
   if (delivery.source !== null && delivery.mode === 'full') return null
-  if (past.isBehind || past.isFirstLoad || past.otherKeys || past.waiting > 0) return null
+  if (past.isFirstLoad || past.waiting > 0) return null
   if ((await tools.store.runs.last(feed.name))?.number !== last.run) return null
   const { at: listedAt, pages, listings } = last
   const lookUps = { keys: new Set<string>(), listedAt }
@@ -77,7 +77,7 @@ async function areAsExpected(
     try {
       const found = await service.lookUp(key)
       areSo &&= isAsExpected(found, expected, stamp)
-      if (areSo) workspace.addShown(found.map((item) => ({ item: { ...item, whole: () => item }, keep: false })))
+      workspace.addShown(found.map((item) => ({ item: { ...item, whole: () => item }, keep: false })))
     } catch (error) {
       areSo = false
       if (!(error instanceof ServiceError)) throw error

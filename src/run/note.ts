@@ -149,7 +149,7 @@ function differing(delivered: Iterable<Delivered>): Delivered[] {
 async function notePassedOn({ chatbot, deltas }: Feed, { store, workspace }: Writers, now: number): Promise<void> {
   for (const keys of batches(sent(workspace), () => batchSize)) {
     const rows = Array.from(await store.snapshot.rowsOf(chatbot, keys), ([, row]) => row)
-    const ofOthers = rows.filter(({ owned, content, feed }) => owned && content !== null && deltas.has(feed))
+    const ofOthers = rows.filter(({ content, feed }) => content !== null && deltas.has(feed))
     for (const [from, taken] of Map.groupBy(ofOthers, (row) => row.feed)) {
       const newer = await store.deliveries.pendingOf(
         from,

@@ -193,8 +193,8 @@ export async function untoldOf(
     for (const { change } of tools.workspace.changes()) {
       const parts = unplanned.get(change.mlsNumber) ?? []
       unplanned.delete(change.mlsNumber)
-      // An update of other fields tells nothing of what the table says.
-      if (change.kind === 'update') unclear.push(...parts.filter((one) => isLacking(one) && !isStill(change, one.part)))
+      // An update of other fields tells nothing of what the table says, nor one of an older delivery of a refusal.
+      if (change.kind === 'update') unclear.push(...parts.filter(({ part }) => !isStill(change, part)))
     }
   for (const [key, parts] of unplanned)
     if (parts.every(isLacking)) unclear.push(...parts)

@@ -379,16 +379,21 @@ describe('what failed of a delta', () => {
     await isDone()
   })
 
-  test('a delete that was counted and not done is done by the next delta', async () => {
-    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'pretend' } })
-    expect(await delta([gone(all[0]), gone(all[1])])).toMatchObject({ result: 'ok', counts: { delete: 2 } })
-    world.standIn.clearFaults()
-    expect(there()).toEqual(keys(all))
-    expect(await pending()).toEqual(keys([all[0], all[1]]))
-    expect(await delta([])).toMatchObject({ result: 'ok', delivery: { removals: 2 }, counts: { delete: 2 } })
-    expect(there()).toEqual(keys(all.slice(2)))
-    await isDone()
-  })
+  // With pages of two, looking each up takes fewer calls than the list.
+  test.each([100, 2])(
+    'a delete that was counted and not done is done by the next delta (pages of %i)',
+    async (pageSize) => {
+      configure({}, { profile: { pageSize } })
+      world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'pretend' } })
+      expect(await delta([gone(all[0]), gone(all[1])])).toMatchObject({ result: 'ok', counts: { delete: 2 } })
+      world.standIn.clearFaults()
+      expect(there()).toEqual(keys(all))
+      expect(await pending()).toEqual(keys([all[0], all[1]]))
+      expect(await delta([])).toMatchObject({ result: 'ok', delivery: { removals: 2 }, counts: { delete: 2 } })
+      expect(there()).toEqual(keys(all.slice(2)))
+      await isDone()
+    },
+  )
 
   test('a delete that nobody could look at is pending until a list lacks its listing', async () => {
     world.calls()
@@ -583,6 +588,23 @@ test('what the last full delivery lacked does not come back because a feed of hi
   expect(there()).not.toContain(all[0].mlsNumber)
   expect(await delta([])).toMatchObject({ counts: { create: 0 } })
   expect(there()).not.toContain(all[0].mlsNumber)
+})
+
+test('a feed of higher rank takes over what one that sends deltas by now created without an answer', async () => {
+  const feeds = (delivery: string): Record<string, object> => ({
+    first: { source: './first.xml', volatile },
+    north: { source: `${server.url}/north.xml`, delivery, volatile },
+  })
+  world.configure(feeds('full'))
+  world.standIn.addFault({ operations: ['Create'], fault: { kind: 'late', requests: 1000 } })
+  expect(await delta([...all, next])).toMatchObject({ result: 'partial' })
+  world.standIn.clearFaults()
+  world.standIn.landLateCalls()
+  world.clock.advance(hour)
+  world.configure(feeds('delta'))
+  world.deliver(zillowFeed([next]), 'first.xml')
+  expect(await world.run('sync', 'first')).toMatchObject({ result: 'ok', counts: { update: 1 } })
+  expect(there()).toEqual(keys([...all, next]))
 })
 
 test('one that the service shows twice is told by each delta, until it is there once', async () => {

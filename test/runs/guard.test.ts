@@ -105,6 +105,18 @@ describe('what may leave', () => {
     heldDeletes(await night(feed), 5, '5 of 20 listings would leave the site')
   })
 
+  test('a delete that is refused counts for nothing', async () => {
+    await loaded()
+    world.deliver(zillowFeed(all.slice(4)))
+    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'refuse' } })
+    // Also where nobody can look whether it is there.
+    const { mlsNumber } = all[0]
+    world.standIn.addFault({ operations: ['List'], mlsNumber, fault: { kind: 'status', status: 500 } })
+    expect(await world.run()).toMatchObject({ result: 'partial', error: null, applied: { outcomes: { failed: 4 } } })
+    world.standIn.clearFaults()
+    expect(await night(all.slice(0, -4), hour)).toMatchObject({ result: 'ok', counts: { delete: 4, hold: 0 } })
+  })
+
   test('a delete without success counts once, however often it is tried', async () => {
     await loaded()
     world.deliver(zillowFeed(all.slice(4)))
@@ -1217,6 +1229,25 @@ test('a feed that comes back from another chatbot makes no first load: what it h
   // Nor later, when all of it has been sent anew.
   expect(await night(all.map(dearer))).toMatchObject({ result: 'ok', counts: { update: 20 } })
   expect(await night(sixGone.map(dearer))).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+})
+
+test('a feed that is pointed at the chatbot of another one makes a first load there', async () => {
+  world.configure({ north: { volatile }, south: { volatile } })
+  world.deliver(zillowFeed([home(99)]), 'south.xml')
+  await world.run('sync', 'south')
+  world.configure({ north: { volatile, chatbot: 'SN-2' }, south: { volatile } })
+  await night(all)
+  world.configure({ north: { volatile }, south: { volatile } })
+  expect(await night(all)).toMatchObject({ result: 'ok', counts: { create: 20 } })
+})
+
+test('what was held in another chatbot is over at once, also where the delivery is cut', async () => {
+  await loaded()
+  heldDeletes(await night(sixGone), 6, 'They go by themselves')
+  world.configure({ north: { volatile, chatbot: 'SN-2' } })
+  world.deliver(zillowFeed(sixGone).slice(0, -40))
+  expect(notes(await world.run())).not.toContain('held')
+  expect((await world.executed('status')).stdout).not.toContain('held')
 })
 
 test('what a person refused is forgotten where the feed filled another chatbot meanwhile, and is held anew', async () => {

@@ -49,6 +49,15 @@ test('its own form is learnt at once and said once, and the next run makes no ca
   expect(world.calls()).toMatchObject({ Update: 1 })
 })
 
+test('a service that counts only what an update changes: one that was lost and landed is done by the second attempt', async () => {
+  await begin({ unchangedUpdate: 'zero' })
+  await world.run()
+  world.configure({ north: {} }, { attempts: 2 })
+  world.standIn.addFault({ operations: ['Update'], times: 1, fault: { kind: 'reset', when: 'after-carrying-out' } })
+  world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1)]))
+  expect(await world.run()).toMatchObject({ result: 'ok', applied: { outcomes: { done: 1 }, calls: { update: 2 } } })
+})
+
 test('an edit after our own write is put right by the next run, whichever field it is in', async () => {
   await begin()
   await world.run()
@@ -221,12 +230,12 @@ test('without marks a form that was there before the first write is learnt by tw
   }
 })
 
-test('without marks a price that the service ignores in the first write is no form', async () => {
+test('without marks a price that, with other words, the service ignores in the first write is no form', async () => {
   await begin({}, { ownership: 'snapshot', volatile: { refresh: '365d' } })
   await world.run()
   world.loseStore()
   world.standIn.addFault({ operations: ['Update'], fault: { kind: 'pretend' } })
-  world.deliver(zillowFeed(all.map(dearer)))
+  world.deliver(zillowFeed(all.map((one) => ({ ...dearer(one), description: 'Other words.' }))))
   expect(await world.run()).toMatchObject({ counts: { update: 12 }, notes: [] })
   world.standIn.clearFaults()
   world.clock.advance(24 * 3_600_000)

@@ -3,7 +3,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
+import { openApp } from '../../src/app/open.ts'
 import { home } from '../support/homes.ts'
+import { chatbot } from '../support/run-world.ts'
 import {
   all,
   beginEach,
@@ -56,6 +58,27 @@ describe('the list is read after', () => {
     expect(await run(all.slice(0, 12))).toMatchObject({ result: 'held', ...readsTheList })
     expect(await run()).toMatchObject({ result: 'ok', ...readsTheList })
     expect(await run()).toMatchObject({ result: 'ok', ...readsNone })
+  })
+
+  test('it showed an edit that is to be reported, and as long as it does', async () => {
+    world.configure({ north: { ...north, drift: 'report' } }, service)
+    await daemon.reload(() => [])
+    world.standIn.edit(chatbot, first.mlsNumber, { SalePrice: 7 })
+    for (let times = 1; times <= 3; times++)
+      expect(await run()).toMatchObject({ result: 'partial', counts: { hold: 1 }, ...readsTheList })
+  })
+
+  test('the store was lost, for a day', async () => {
+    world.loseStore()
+    const app = openApp(world.context, { logLevel: 'error' })
+    const next = async (after: number): ReturnType<typeof run> => {
+      world.clock.advance(after)
+      return world.run('sync', 'north', app)
+    }
+    for (let times = 1; times <= 3; times++) expect(await next(15 * minute)).toMatchObject(readsTheList)
+    await next(25 * hour)
+    expect(await next(15 * minute)).toMatchObject(readsNone)
+    await app.close()
   })
 
   test('a run failed', async () => {

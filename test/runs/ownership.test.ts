@@ -212,32 +212,32 @@ test('a person gives a listing of ours another MLSNumber: it is reported, and ne
   await nothingLeft()
 })
 
-test.each([true, false])(
-  'what the service spells in its own way stays, once, and is told (keys in any case: %s)',
-  async (inAnyCase) => {
-    world.standIn.changeProfile({ mlsNumberKept: 'upper-case', caseInsensitiveKeys: inAnyCase })
-    const lower = { ...all[0], mlsNumber: 'ia-1' }
-    await load([lower, ...all.slice(1)])
-    const there = ['IA-1', ...keys(all.slice(1))]
-    world.clock.advance(61 * minute)
-    const said = 'the service lists ia-1 as IA-1: write the MLSNumber as it does'
-    const report = await world.run()
-    expect(report).toMatchObject({ result: 'partial', counts: { create: 1, delete: 1 } })
-    expect(report.changes.map(({ outcome }) => outcome?.error)).toContainEqual(expect.stringContaining(said))
-    for (let night = 1; night <= 10; night++) {
-      world.clock.advance(24 * 60 * minute)
-      expect((await world.run()).result).toMatch(/partial|held/)
-      expect(numbers()).toEqual(there)
-    }
-    world.deliver(zillowFeed(all.slice(1)))
-    for (let night = 1; night <= 4; night++) {
-      world.clock.advance(24 * 60 * minute)
-      await world.run()
-    }
-    expect(numbers()).toEqual(keys(all.slice(1)))
-    await nothingLeft()
-  },
-)
+test.each([
+  ['in capitals', { mlsNumberKept: 'upper-case', caseInsensitiveKeys: true }, 'ia-1', 'IA-1'],
+  ['in capitals, with keys as they are kept', { mlsNumberKept: 'upper-case' }, 'ia-1', 'IA-1'],
+  ['cut', { mlsNumberKept: 'cut' }, 'IA-12345678901234567890', 'IA-12345678901234567'],
+] as const)('what the service keeps %s stays, once, and is told', async (_, profile, sent, kept) => {
+  world.standIn.changeProfile(profile)
+  await load([{ ...all[0], mlsNumber: sent }, ...all.slice(1)])
+  const there = [kept, ...keys(all.slice(1))]
+  world.clock.advance(61 * minute)
+  const said = `the service lists ${sent} as ${kept}: write the MLSNumber as it does`
+  const report = await world.run()
+  expect(report).toMatchObject({ result: 'partial', counts: { create: 1, delete: 1 } })
+  expect(report.changes.map(({ outcome }) => outcome?.error)).toContainEqual(expect.stringContaining(said))
+  for (let night = 1; night <= 10; night++) {
+    world.clock.advance(24 * 60 * minute)
+    expect((await world.run()).result).toMatch(/partial|held/)
+    expect(numbers()).toEqual(there)
+  }
+  world.deliver(zillowFeed(all.slice(1)))
+  for (let night = 1; night <= 4; night++) {
+    world.clock.advance(24 * 60 * minute)
+    await world.run()
+  }
+  expect(numbers()).toEqual(keys(all.slice(1)))
+  await nothingLeft()
+})
 
 test('a feed that is taken out of the configuration, or renamed, deletes nothing', async () => {
   await load()

@@ -85,6 +85,21 @@ test('stays and is told for as long as an older delivery comes, which is asked f
   expect(await served(right, 14)).toMatchObject({ result: 'ok', notes: [] })
 })
 
+test('stays where an older delivery that changes something else comes while the guard is off', async () => {
+  await served(right, 11)
+  await served(right, 12)
+  await served(tenfold, 13)
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  world.configure({ north: { source: server.url, volatile: { refresh: '365d' }, limits: 'off' } })
+  const [first, ...others] = right
+  expect(await served([{ ...first, description: 'Other words.' }, ...others], 12)).toMatchObject({
+    counts: { update: 1 },
+    notes: [expect.anything(), expect.stringMatching(/^6 held by earlier runs stay held/)],
+  })
+  expect((await served(tenfold, 14)).notes).toContainEqual(expect.stringMatching(/^Still held, as refused: 6 updates/))
+  expect(price(first)).toBe(first.price)
+})
+
 test.each([
   ['taken back', ['--revoke']],
   ['approved', []],

@@ -167,19 +167,25 @@ describe('homes under other MLSNumbers', () => {
     expect(there()).toEqual(keys(feed))
   })
 
-  test('without an address are none where the numbers are others: another office asks', async () => {
-    const numbered = (letter: string): Home[] =>
-      forty.map((one, i) => ({
-        ...one,
-        street: 'Undisclosed',
-        unit: '',
-        mlsNumber: `${letter}-${1001 + i}`,
-        price: one.price + 1000 * i,
-      }))
-    await loaded(numbered('N'))
-    expect((await nights(5, numbered('S'))).holds.map(({ rule }) => rule)).toContain('unrecognisable')
-    expect(there()).toEqual(keys(numbered('N')))
-  })
+  test.each([
+    ['N-', 'S-'],
+    ['', '2'],
+  ])(
+    'without an address are none where the numbers are others (%s1001, %s1001): another office asks',
+    async (one, other) => {
+      const numbered = (prefix: string): Home[] =>
+        forty.map((one, i) => ({
+          ...one,
+          street: 'Undisclosed',
+          unit: '',
+          mlsNumber: `${prefix}${1001 + i}`,
+          price: one.price + 1000 * i,
+        }))
+      await loaded(numbered(one))
+      expect((await nights(5, numbered(other))).holds.map(({ rule }) => rule)).toContain('unrecognisable')
+      expect(there()).toEqual(keys(numbered(one)))
+    },
+  )
 
   test('count over 24 hours', async () => {
     await loaded(forty)

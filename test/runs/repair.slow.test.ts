@@ -496,6 +496,10 @@ describe('where the IDs of the list are not known to be what Delete takes', () =
     })
     expect(world.calls()).toMatchObject({ Create: 0, Delete: 2 })
     await inSync()
+    // What Create answered may be of a copy that is gone.
+    await createAgain(a)
+    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ way: { by: 'anew' } }] })
+    await inSync()
   })
 
   test('with a list that lags, the listing is there once in the end', async () => {

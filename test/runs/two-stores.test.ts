@@ -353,6 +353,19 @@ describe('with marks', () => {
       expect(numbers()).toHaveLength(3)
     })
 
+    test('one that is still shown after its delete is looked at again by the next run, which takes it off', async () => {
+      world.deliver(zillowFeed(homes.slice(0, 3)))
+      await together('./one.db', './two.db', unmarked)
+      world.standIn.addFault({ operations: ['Delete'], times: 1, fault: { kind: 'pretend' } })
+      const [one] = await runEach(1)
+      expect(one.notes).toContainEqual(
+        'Another program created 1 listing, too; the copy of this one was deleted and is still shown: the next run looks again.',
+      )
+      expect(numbers()).toHaveLength(4)
+      await runEach(1)
+      expect(numbers()).toHaveLength(3)
+    })
+
     test('credentials that are no longer taken stop the run', async () => {
       world.deliver(zillowFeed(homes))
       await together('./one.db', './two.db', unmarked)
