@@ -3,20 +3,18 @@ import type { App } from '../app/app.ts'
 import {
   byListing,
   byRule,
-  capital,
   findingsOf,
   groupInWords,
   groupsOf,
   isApprovable,
-  isWaiting,
   sinceOf,
+  waitingInWords,
   withoutHolds,
 } from '../app/held.ts'
 import { figuresOf, lackOf, lastGood } from '../app/last-good.ts'
 import { listsInWords } from '../app/lists.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
-import { many } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import { approvalLasts } from '../store/holds.ts'
 import { observedText } from '../report/headline.ts'
@@ -61,24 +59,6 @@ export async function readinessOf(app: App, store: StoreReader, feeds: readonly 
 export function noDaemon({ beside, file }: App['config'], now: number): string | null {
   if (beside === null) return isFresh(heartbeatFile(file), now) ? null : 'no daemon is alive on this machine'
   return isAlive(beside, now) ? null : 'no daemon is alive on this store'
-}
-
-/** How many holds are read to tell of them. The rest is counted. */
-const mostRead = 5000
-
-async function waitingInWords({ holds, runs }: StoreReader, feed: FeedConfig, now: number): Promise<string[]> {
-  const counted = await holds.waitingByRule(feed.name, now)
-  if (counted.size === 0) return []
-  const findings = await findingsOf(runs, feed.name)
-  if ((await holds.count(feed.name)) > mostRead)
-    return Array.from(counted, ([rule, count]) =>
-      [
-        `${many(count, 'change')} held by ${rule}`,
-        ...(findings.get(rule) ?? []).map(({ sentence }) => capital(sentence)),
-      ].join('. '),
-    )
-  const waiting = (await holds.held(feed.name, now)).filter(isWaiting)
-  return groupsOf(waiting, feed, now, findings).map(({ sentence }) => sentence)
 }
 
 async function staleOf(app: App, store: StoreReader, feed: FeedConfig): Promise<string | null> {
