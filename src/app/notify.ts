@@ -252,7 +252,7 @@ interface Known {
 async function factsOf(
   feed: FeedConfig,
   store: StoreReader | null,
-  { failed, ended, run, good, waiting, locale, now }: Known,
+  { failed, ended, run, good, waiting, locale }: Known,
   { since }: News,
 ): Promise<Facts> {
   const { name, chatbot, timezone } = feed

@@ -1,5 +1,6 @@
 import { outranks } from '../apply/context.ts'
 import { batches } from '../core/batches.ts'
+import { breathe, createBreath } from '../core/breath.ts'
 import { listingAt } from '../core/listing.ts'
 import { passedSince } from '../core/turn.ts'
 import { hold, isUnwritten, noCounts, reasonOf } from '../plan/change.ts'
@@ -198,6 +199,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   // Homes are paired only if something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
   const isRestored = past.isBehind || others.isBehind
+  const isTired = createBreath()
   const chunks = planChanges(inputsOf(feed, { store, workspace }, now, isRestored), settings)
   const take = async ({ asks, changes, notes, unchanged }: Steps): Promise<void> => {
     if (asks.length > 0) throw new Error(`The plan asks for ${asks[0].key}, which was not looked up for it`)
@@ -206,6 +208,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     if (notes.some(({ op }) => op === 'unreadable')) moves.arriving++
     const named = await namingHolders(feed, { store, workspace }, changes, now)
     if (named.length > 0) workspace.addChanges(named.map(asDoubted), settings)
+    if (isTired(unchanged + changes.length + notes.length)) await breathe()
   }
   const asDoubted = ({ change: planned, remembered: before }: Planned): Planned => {
     const remembered = past.isNewMapping ? withRefusals(before) : before
@@ -229,7 +232,10 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
       workspace.addBookkeeping(beside)
     }
     if (moves.leaving > 0 && moves.arriving > 0) await pairHomes(feed, { store, workspace }, past.moment)
-    for (const stored of workspace.changes()) scales.add(stored)
+    for (const stored of workspace.changes()) {
+      scales.add(stored)
+      if (isTired()) await breathe()
+    }
     const { summary } = delivery
     summary.duplicates += value.duplicates
     summary.listings -= value.duplicates
