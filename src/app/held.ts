@@ -140,15 +140,16 @@ export async function waitingInWords({ holds, runs }: StoreReader, feed: Feed, n
   const counted = await holds.waitingByRule(feed.name, now)
   if (counted.size === 0) return []
   const findings = await findingsOf(runs, feed.name)
-  if ((await holds.count(feed.name)) > mostRead)
-    return Array.from(counted, ([rule, count]) =>
-      [
-        `${many(count, 'change')} held by ${rule}`,
-        ...(findings.get(rule) ?? []).map(({ sentence }) => capital(sentence)),
-      ].join('. '),
-    )
-  const waiting = (await holds.held(feed.name, now)).filter(isWaiting)
-  return groupsOf(waiting, feed, now, findings).map(({ sentence }) => sentence)
+  const areAllRead = (await holds.count(feed.name)) <= mostRead
+  const waiting = (await holds.held(feed.name, now, areAllRead ? {} : { most: mostRead })).filter(isWaiting)
+  if (areAllRead) return groupsOf(waiting, feed, now, findings).map(({ sentence }) => sentence)
+  return Array.from(counted, ([rule, count]) => {
+    // A decision is about all that is held at its time.
+    const isRefused = waiting.some(({ rules, decision }) => decision !== null && rules.includes(rule))
+    const told = (findings.get(rule) ?? []).map(({ found, sentence }) => capital(isRefused ? found : sentence))
+    const end = isRefused ? ['No time lets go of what was refused of them'] : []
+    return [`${many(count, 'change')} held by ${rule}`, ...told, ...end].join('. ')
+  })
 }
 
 /** What these rules found of what is held so, a sentence each, without its full stop. */
