@@ -157,6 +157,9 @@ export function inputsOf(
   }
 }
 
+/** Pairs of homes that the store is asked about at once. */
+const pairsAtOnce = 500
+
 /** Pairs homes. What comes under another number is compared with what was sent under the old one: a wrong price counts under any. */
 async function pairHomes(
   { chatbot, name, plan }: Feed,
@@ -165,7 +168,7 @@ async function pairHomes(
 ): Promise<void> {
   const { confirm } = plan.limits
   const believedSince = confirm === null ? null : passedSince(confirm, now)
-  for (const pairs of batches(workspace.pairs(believedSince), () => 500)) {
+  for (const pairs of batches(workspace.pairs(believedSince), () => pairsAtOnce)) {
     const gone = pairs.map((pair) => pair.gone)
     const before = await store.snapshot.confirmed(chatbot, name, gone)
     const broken = pairs.flatMap((pair) => {
@@ -175,6 +178,7 @@ async function pairHomes(
       return kinds.length > 0 ? { ...pair, broken: kinds } : []
     })
     if (broken.length > 0) workspace.noteBroken(broken)
+    if (pairs.length === pairsAtOnce) await breathe()
   }
 }
 
