@@ -28,7 +28,7 @@ async function prepare(
   const delivery = await receive(feed, tools, past, mirror, mode) //         feed → workspace: Delivery
   const listed = await look(feed, tools, { past, delivery, mode, last }) //  service → workspace: Listed
   const plan = await decide(feed, tools, { past, delivery, listed, mode }) // three sides walked once → workspace: Plan
-  const guarded = guard(feed, tools, past, plan) //                          accidents become holds: Guarded
+  const guarded = await guard(feed, tools, past, plan) //                    accidents become holds: Guarded
   await noteHomes(feed, tools) //                                            store → workspace: which homes change
   return { past, delivery, listed, plan, guarded }
 }

@@ -44,19 +44,19 @@ export function createCalls(
   const limiters = createLimiters(app.config.store, clock)
   onCrash?.((thrown) => void recordCrash(thrown))
 
-  /** The client of a feed's service, which shares the rate with all others. */
-  function client({ service }: FeedConfig): ServiceClient {
+  /** The client of a feed's service, which shares the rate with all others. `by`: whose log its lines go to. */
+  function client({ service }: FeedConfig, by: Runtime = runtime): ServiceClient {
     const { baseUrl, ca, maxAnswerBytes } = service
     const key = JSON.stringify([baseUrl, ca, maxAnswerBytes])
     const rate = Math.min(service.rate, rateOf(baseUrl))
     const endpoint =
       endpoints.get(key)?.endpoint ?? new Endpoint({ ...service, rate }, clock, undefined, limiters.of(baseUrl, rate))
     endpoints.set(key, { baseUrl, endpoint })
-    return new ServiceClient(service, runtime, endpoint)
+    return new ServiceClient(service, by, endpoint)
   }
 
   return {
-    client,
+    client: (feed: FeedConfig) => client(feed),
     diff: (feed: FeedConfig) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     async sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished> {
       const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: clock.now() }
@@ -185,13 +185,18 @@ export function createCalls(
     const calls = new AbortController()
     /** Facts in every line of the run's log. */
     const facts: { feed: string; run?: number } = { feed: feedConfig.name }
-    const runtime: Runtime = { clock, random: () => app.runtime.random(), log: withFacts(log, facts) }
+    const runtime: Runtime = {
+      clock,
+      random: () => app.runtime.random(),
+      log: withFacts(log, facts),
+      ...(app.runtime.meter && { meter: app.runtime.meter }),
+    }
     const begun = (number: number): void => void (facts.run = number)
     const tell = async (words: string): Promise<void> => {
       if (facts.run !== undefined) await app.store().runs.noteProgress(feedConfig.name, words, clock.now())
     }
     const progress = progressOf(feedConfig.name, doors.err, runtime, tell)
-    const service = client(feedConfig).chatbot(feedConfig.chatbot, {
+    const service = client(feedConfig, runtime).chatbot(feedConfig.chatbot, {
       profile: feedConfig.service.profile,
       volatile: feedConfig.plan.volatile.fields,
       mark: feedConfig.plan.ownership === 'snapshot' ? null : feedConfig.name,

@@ -7,11 +7,12 @@ import { askingRules, isPartOf } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
 import { isSaidOnce } from '../run/delivery.ts'
 import { endInWords } from '../run/hold-sentences.ts'
+import { isApprovable, isWaiting } from '../run/told.ts'
 import type { Approvable } from '../run/told.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
-import type { Finding, Held, RunsReader } from '../store/store.ts'
+import type { Finding, Held, RunsReader, StoreReader } from '../store/store.ts'
 
-export { isApprovable, isWaiting } from '../run/told.ts'
+export { isApprovable, isWaiting }
 export { withoutHolds } from '../run/moved.ts'
 export type { Approvable } from '../run/told.ts'
 
@@ -130,6 +131,26 @@ export const capital = (text: string): string => text[0].toUpperCase() + text.sl
 const runsLookedAt = 50
 
 export type Findings = ReadonlyMap<string, readonly Finding[]>
+
+/** Of how many listings holds are read to tell of them. The rest is counted. */
+export const mostRead = 5000
+
+/** What waits, a sentence for each rule. */
+export async function waitingInWords({ holds, runs }: StoreReader, feed: Feed, now: number): Promise<string[]> {
+  const counted = await holds.waitingByRule(feed.name, now)
+  if (counted.size === 0) return []
+  const findings = await findingsOf(runs, feed.name)
+  const areAllRead = (await holds.count(feed.name)) <= mostRead
+  const waiting = (await holds.held(feed.name, now, areAllRead ? {} : { most: mostRead })).filter(isWaiting)
+  if (areAllRead) return groupsOf(waiting, feed, now, findings).map(({ sentence }) => sentence)
+  return Array.from(counted, ([rule, count]) => {
+    // A decision is about all that is held at its time.
+    const isRefused = waiting.some(({ rules, decision }) => decision !== null && rules.includes(rule))
+    const told = (findings.get(rule) ?? []).map(({ found, sentence }) => capital(isRefused ? found : sentence))
+    const end = isRefused ? ['No time lets go of what was refused of them'] : []
+    return [`${many(count, 'change')} held by ${rule}`, ...told, ...end].join('. ')
+  })
+}
 
 /** What these rules found of what is held so, a sentence each, without its full stop. */
 export function foundIn(findings: Findings, rules: readonly string[], held: readonly Approvable[]): string[] {

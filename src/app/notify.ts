@@ -18,7 +18,7 @@ import type { Target } from '../notify/settings.ts'
 import { homePrice, placeText } from '../report/values.ts'
 import type { Held, RunRecord, Store, StoreReader } from '../store/store.ts'
 import type { App, Ended, Occasion, Tested } from './app.ts'
-import { byListing, findingsOf, groupsOf, isWaiting, withoutHolds } from './held.ts'
+import { byListing, isWaiting, mostRead, waitingInWords, withoutHolds } from './held.ts'
 import type { Approvable } from './held.ts'
 import { lackOf, lastGood } from './last-good.ts'
 
@@ -83,7 +83,7 @@ export function createNotifier(app: App, signal: AbortSignal) {
       failure: shortHash(withoutNumbers(failed?.error ?? '')),
       stale: isStale,
       good: isGood,
-      held: [...new Set(waiting.flatMap(({ rules }) => rules))],
+      held: waiting.rules,
     }
     const of = { failed, ended, run, good, waiting, locale: app.config.locale, now }
     const facts = (news: News): Promise<Facts> => factsOf(feed, store, of, news)
@@ -116,20 +116,20 @@ export function createNotifier(app: App, signal: AbortSignal) {
       const store = app.store()
       const noted = (await store.runs.told(name)) ?? '{}'
       // After the loss of a store there may be a hold for each of a million listings, and nobody is told of those.
-      const { holds } = await withoutHolds(feed, store)
-      const isAnyWaiting = (await holds.waiting(name, now)) > 0
+      const reader = await withoutHolds(feed, store)
+      const rules = [...(await reader.holds.waitingByRule(name, now)).keys()]
       const memory = own?.isNoted === false ? own.memory : (JSON.parse(noted) as Memory)
       return {
         store,
         run: await store.runs.last(name),
         good: await lastGood(store, feed),
-        waiting: isAnyWaiting ? (await holds.held(name, now)).filter(isWaiting) : [],
+        waiting: rules.length === 0 ? nothingWaits : { ...(await waitingOf(reader, feed, now)), rules },
         memory,
         noted,
       }
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
-      return { store: null, run: null, good: own?.good, waiting: [], memory: own?.memory ?? {}, noted: null }
+      return { store: null, run: null, good: own?.good, waiting: nothingWaits, memory: own?.memory ?? {}, noted: null }
     }
   }
 
@@ -214,6 +214,26 @@ function homeText({ mlsNumber, home }: Held, reader: Reader): string {
   return `${placeText(home) || printable(mlsNumber)}${price === '' ? '' : ` (${price})`}`
 }
 
+/** What the guard holds and nobody has approved. */
+interface Waiting {
+  readonly rules: readonly string[]
+  /** Of how many listings. */
+  readonly changes: number
+  readonly sentences: readonly string[]
+  /** What is held of some of them, as there may be a million. */
+  readonly some: readonly Approvable[]
+}
+
+const nothingWaits: Waiting = { rules: [], changes: 0, sentences: [], some: [] }
+
+async function waitingOf(store: StoreReader, feed: FeedConfig, now: number): Promise<Omit<Waiting, 'rules'>> {
+  return {
+    changes: await store.holds.waiting(feed.name, now),
+    sentences: await waitingInWords(store, feed, now),
+    some: (await store.holds.held(feed.name, now, { most: mostRead })).filter(isWaiting),
+  }
+}
+
 /** The text of an error without what differs each time. */
 const withoutNumbers = (error: string): string => error.replaceAll(/"[^"]*"|\d+/g, '…')
 
@@ -223,7 +243,7 @@ interface Known {
   ended: Ended | undefined
   run: Pick<RunRecord, 'result' | 'error' | 'figures'> | null
   good: number | null | undefined
-  waiting: readonly Approvable[]
+  waiting: Waiting
   locale: string
   now: number
 }
@@ -232,12 +252,12 @@ interface Known {
 async function factsOf(
   feed: FeedConfig,
   store: StoreReader | null,
-  { failed, ended, run, good, waiting, locale, now }: Known,
+  { failed, ended, run, good, waiting, locale }: Known,
   { since }: News,
 ): Promise<Facts> {
   const { name, chatbot, timezone } = feed
   const sentences = ended?.holds?.map(({ sentence }) => sentence) ?? []
-  const listings = byListing(waiting)
+  const listings = byListing(waiting.some)
   const events = (await store?.holds.events(name, since)) ?? []
   // What a run held after an approval is not covered by it.
   const decided = events.findLast(({ what }) => what !== 'let go' && what !== 'ended')
@@ -250,13 +270,8 @@ async function factsOf(
     error: failed?.error ?? null,
     lack: run === null ? null : lackOf(run, name),
     held: {
-      sentences:
-        sentences.length > 0
-          ? sentences
-          : groupsOf(waiting, feed, now, store === null ? new Map() : await findingsOf(store.runs, name)).map(
-              ({ sentence }) => sentence,
-            ),
-      changes: listings.length,
+      sentences: sentences.length > 0 ? sentences : waiting.sentences,
+      changes: waiting.changes,
       homes: listings.slice(0, homesNamed).map(([held]) => homeText(held, { locale, timezone })),
     },
     ended:

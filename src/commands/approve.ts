@@ -8,6 +8,8 @@ import {
   groupsOf,
   isApprovable,
   lineOf,
+  mostRead,
+  waitingInWords,
   withoutHolds,
 } from '../app/held.ts'
 import type { Approvable } from '../app/held.ts'
@@ -50,7 +52,8 @@ export function approveCommand(
     }
     const say = (text: string): void => write(`${feed.name}: ${text}\n`)
     const { holds, runs } = app.store()
-    const { holds: own } = await withoutHolds(feed, app.store())
+    const ownStore = await withoutHolds(feed, app.store())
+    const own = ownStore.holds
     const now = app.runtime.clock.now()
     /** The JSON document: what was done, also in words, and until when an approval lasts. */
     const document = async (
@@ -80,8 +83,8 @@ export function approveCommand(
       return exitStatus.right
     }
     const reader = { locale: app.config.locale, timezone: feed.timezone }
-    /** Shows homes page by page to a reader, who may go on to the question at any time. */
-    const showHomes = async (all: readonly Approvable[]): Promise<void> => {
+    /** Shows homes page by page to a reader, who may go on to the question at any time. `of`: how many there are. */
+    const showHomes = async (all: readonly Approvable[], of = byListing(all).length): Promise<void> => {
       const group = byListing(all)
       const pages = people.isTTY && !options.yes
       const most = pages ? pageLines : mostElsewhere
@@ -92,25 +95,35 @@ export function approveCommand(
             .map((one) => `    ${lineOf(one, reader)}\n`)
             .join(''),
         )
-        const left = group.length - from - most
+        const left = of - from - most
         if (left <= 0) return
-        if (pages && (await more(`${left} more of this rule: Enter shows them, q goes on`, context.signal))) continue
+        const hasNext = pages && from + most < group.length
+        if (hasNext && (await more(`${left} more of this rule: Enter shows them, q goes on`, context.signal))) continue
         write(`    and ${left} more\n`)
         return
       }
     }
-    const show = async (): Promise<Approvable[]> => {
-      const held = (await own.held(feed.name, app.runtime.clock.now())).filter(isApprovable)
+    const show = async (): Promise<{ held: Approvable[]; count: number }> => {
+      const at = app.runtime.clock.now()
+      const approved = (await own.approvals(feed.name, at)).reduce((sum, { listings }) => sum + listings, 0)
+      const many = (await own.waiting(feed.name, at)) + approved
+      if (many > mostRead && !isJson) {
+        const some = (await own.held(feed.name, at, { most: mostRead })).filter(isApprovable)
+        say(`${many} held`)
+        for (const sentence of await waitingInWords(ownStore, feed, at)) write(`  ${sentence}\n`)
+        await showHomes(some, many)
+        return { held: some, count: many }
+      }
+      const held = (await own.held(feed.name, at)).filter(isApprovable)
       say(held.length === 0 ? nothingHeld : `${byListing(held).length} held`)
       for (const [rules, group] of byRule(held)) {
         write(`  ${groupInWords(rules, group, feed, now)}\n`)
         await showHomes(group)
       }
-      return held
+      return { held, count: byListing(held).length }
     }
     const fingerprint = await holds.fingerprint(feed.name)
-    const held = await show()
-    const count = byListing(held).length
+    const { held, count } = await show()
     const decision = options.refuse ? 'refused' : 'approved'
     const isOfList = held.some(({ rules }) => rules.includes('chatbot'))
     const otherwise = `until the feed${isOfList ? ', or a later list of the chatbot,' : ''} says otherwise`
@@ -124,7 +137,7 @@ export function approveCommand(
     const decided = await holds.decide(feed.name, decision, whoIsIt(), app.runtime.clock.now(), fingerprint)
     if (decided === null) {
       const message = `nothing was ${decision}, as a run ended or somebody else decided meanwhile; the last list is what is held now`
-      await document(null, 0, await show(), message)
+      await document(null, 0, (await show()).held, message)
       throw new UserError(`${feed.name}: ${message}`)
     }
     const message = options.refuse

@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import type { App, CommandContext } from '../app/app.ts'
 import { leftBehind, leftOf } from '../app/left-behind.ts'
 import type { Left } from '../app/left-behind.ts'
+import { mostRead } from '../app/held.ts'
 import { openApp } from '../app/open.ts'
 import { exitStatus } from '../core/exit.ts'
 import { systemClock } from '../core/machine.ts'
@@ -37,7 +38,7 @@ export async function statusCommand(
     const dead = noDaemon(app.config, clock.now())
     const statuses = await Promise.all(
       feeds.map(async (feed) => ({
-        ...(await statusOf(app, app.reader(), feed)),
+        ...(await statusOf(app, app.reader(), feed, options.format === 'json' ? undefined : mostRead)),
         left,
         /** Of the daemon, whatever the feed: null unless it is started again and again. */
         restarts: again,
@@ -45,7 +46,9 @@ export async function statusCommand(
         noDaemon: dead,
       })),
     )
-    if (options.format === 'json') app.doors.out.document(statuses.length === 1 ? statuses[0] : statuses, jsonDocument)
+    const documents = statuses.map(({ heldCount: _count, ...status }) => status)
+    if (options.format === 'json')
+      app.doors.out.document(documents.length === 1 ? documents[0] : documents, jsonDocument)
     else
       app.doors.out.write(
         [...(again === null ? [] : [restartsInWords(again)]), ...statuses.map(written), ...left.map(leftInWords)].join(
@@ -84,6 +87,7 @@ function written({
   age,
   stale,
   held,
+  heldCount,
   heldByRule,
   underWay,
   nextRun,
@@ -110,11 +114,12 @@ function written({
   if (list.inWords !== null) lines.push(`  ${list.inWords}`)
   if (age !== null && lastRun?.result === 'failed') lines.push(`  last success ${spanInWords(age * 1000)} ago`)
   if (stale !== null && lastRun !== null) lines.push(`  stale: ${stale}`)
-  for (const group of heldByRule) lines.push(`  ${group}; now: listing-sync approve ${feed}`)
-  if (held.length > 0) lines.push(`  ${held.length} held:`)
+  const approve = `; now: listing-sync approve ${feed}`
+  for (const group of heldByRule) lines.push(`  ${group}${group.endsWith(approve) ? '' : approve}`)
+  if (held.length > 0) lines.push(`  ${heldCount} held:`)
   for (const one of held.slice(0, heldShown))
     lines.push(`    ${one.kind ?? 'hold'} ${printable(one.mlsNumber)}, for ${one.hours} h: ${printable(one.why)}`)
-  if (held.length > heldShown) lines.push(`    and ${held.length - heldShown} more (see --format json)`)
+  if (heldCount > heldShown) lines.push(`    and ${heldCount - heldShown} more (see --format json)`)
   for (const { inWords } of approvals) lines.push(`  ${printable(inWords)}`)
   return `${lines.join('\n')}\n`
 }

@@ -106,7 +106,7 @@ function ownRuns(
   }
   return {
     async begin() {
-      await waitOut(app, await startsBefore(app), signal, beat)
+      await waitOut(app, watched(), await startsBefore(app), signal, beat)
       upSince = looked = reminded = clock.now()
       for (const feed of watched()) if (await feed.isOverdue(upSince)) begin(feed)
     },
@@ -207,12 +207,20 @@ async function noteSteady(app: App): Promise<true> {
 }
 
 /** Waits after repeated crashes, with a heartbeat, so that the health check passes. */
-async function waitOut(app: App, starts: number, signal: AbortSignal, beat: () => void): Promise<void> {
+async function waitOut(
+  app: App,
+  watched: readonly Watched[],
+  starts: number,
+  signal: AbortSignal,
+  beat: () => void,
+): Promise<void> {
   const { clock, log } = app.runtime
   const wait = waitBeforeStart(starts)
   if (wait === 0) return
   const minutes = wait / 60_000
   log.error({ starts, minutes }, 'the last starts crashed: waiting before the first run')
+  // If each start crashes within the hour, it is told nowhere else that nothing works.
+  for (const feed of watched) feed.remind()
   // Counted down, as the clock may be set back meanwhile.
   for (let left = wait; left > 0 && !signal.aborted; left -= beatEvery) {
     beat()

@@ -3,25 +3,23 @@ import type { App } from '../app/app.ts'
 import {
   byListing,
   byRule,
-  capital,
   findingsOf,
   groupInWords,
   groupsOf,
   isApprovable,
-  isWaiting,
   sinceOf,
+  waitingInWords,
   withoutHolds,
 } from '../app/held.ts'
 import { figuresOf, lackOf, lastGood } from '../app/last-good.ts'
 import { listsInWords } from '../app/lists.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
-import { many } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import { approvalLasts } from '../store/holds.ts'
 import { observedText } from '../report/headline.ts'
 import type { Observed } from '../report/report.ts'
-import type { Held, NumberedRun, StoreReader } from '../store/store.ts'
+import type { Held, HoldsReader, NumberedRun, StoreReader } from '../store/store.ts'
 import { staleness } from './health.ts'
 import { isAlive } from './one-daemon.ts'
 import { countsInWords, endOf, failuresIn, isGone, underWayInWords } from './run-in-words.ts'
@@ -63,24 +61,6 @@ export function noDaemon({ beside, file }: App['config'], now: number): string |
   return isAlive(beside, now) ? null : 'no daemon is alive on this store'
 }
 
-/** How many holds are read to tell of them. The rest is counted. */
-const mostRead = 5000
-
-async function waitingInWords({ holds, runs }: StoreReader, feed: FeedConfig, now: number): Promise<string[]> {
-  const counted = await holds.waitingByRule(feed.name, now)
-  if (counted.size === 0) return []
-  const findings = await findingsOf(runs, feed.name)
-  if ((await holds.count(feed.name)) > mostRead)
-    return Array.from(counted, ([rule, count]) =>
-      [
-        `${many(count, 'change')} held by ${rule}`,
-        ...(findings.get(rule) ?? []).map(({ sentence }) => capital(sentence)),
-      ].join('. '),
-    )
-  const waiting = (await holds.held(feed.name, now)).filter(isWaiting)
-  return groupsOf(waiting, feed, now, findings).map(({ sentence }) => sentence)
-}
-
 async function staleOf(app: App, store: StoreReader, feed: FeedConfig): Promise<string | null> {
   const { schedule, timezone } = feed
   if (schedule === null) return null
@@ -88,13 +68,16 @@ async function staleOf(app: App, store: StoreReader, feed: FeedConfig): Promise<
   return staleness({ expression: schedule, timezone }, good, app.runtime.clock.now())
 }
 
-/** The state of a feed, as plain data and in words. */
-export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
+/** The state of a feed, as plain data and in words. `most`: if more listings are held, so many are told of, and the rest is counted. */
+export async function statusOf(app: App, store: StoreReader, feed: FeedConfig, most = Infinity) {
   const { name, chatbot } = feed
   const now = app.runtime.clock.now()
-  const { snapshot, runs, holds } = await withoutHolds(feed, store)
+  const own = await withoutHolds(feed, store)
+  const { snapshot, runs, holds } = own
   const iso = (at: number): string => new Date(at).toISOString()
-  const held = await holds.held(name, now)
+  const count = await holds.count(name)
+  const isMany = count > most
+  const held = await holds.held(name, now, isMany ? { most } : {})
   const heldEntry = (some: [Held, ...Held[]]) => {
     // If the guard holds something of the listing, that is told, and not why an incomplete delivery does nothing.
     const { mlsNumber, part, why } = some.find((one) => one.part !== null) ?? some[0]
@@ -150,11 +133,14 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
     stale: await staleOf(app, store, feed),
     /** One entry for each listing, however much of it is held. */
     held: byListing(held).map(heldEntry),
+    heldCount: count,
     /** What a person may let through, by what holds it, in words. */
-    heldByRule: Array.from(byRule(open), ([rules, some]) => groupInWords(rules, some, feed, now)),
+    heldByRule: isMany
+      ? await waitingInWords(own, feed, now)
+      : Array.from(byRule(open), ([rules, some]) => groupInWords(rules, some, feed, now)),
     /** The same, with what the rules found, for programs. */
     holds: groupsOf(open, feed, now, open.length === 0 ? new Map() : await findingsOf(runs, name)),
-    approvals: approvalsOf(held, timezone),
+    approvals: approvalsOf(await holds.approvals(name, now), timezone),
   }
 }
 
@@ -174,14 +160,8 @@ function listOf(feed: FeedConfig, lastRun: NumberedRun | null) {
 }
 
 /** Approvals that no run has carried out yet, one for each time that somebody approved. */
-function approvalsOf(held: readonly Held[], timezone: string) {
-  const groups = Map.groupBy(
-    held.filter(({ decision }) => decision?.is === 'approved'),
-    ({ decision }) => JSON.stringify(decision),
-  )
-  return Array.from(groups.values(), (group) => {
-    const { by, at } = group[0].decision!
-    const changes = byListing(group).length
+function approvalsOf(approvals: Awaited<ReturnType<HoldsReader['approvals']>>, timezone: string) {
+  return approvals.map(({ by, at, listings: changes }) => {
     const until = at + approvalLasts
     const [day, end] = [minuteIn(timezone, at), minuteIn(timezone, until)]
     return {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { callsToLookAgain } from '../apply/context.ts'
 import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
+import { breathe, createBreath } from '../core/breath.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import type { FieldName } from '../core/listing.ts'
 import { andMore, many } from '../core/text.ts'
@@ -67,7 +68,7 @@ export interface Guarded extends Orders {
 const rareAfter = 60 * 3_600_000
 
 /** Turns what the tripped rules are about into holds in the workspace, and counts the plan as it stands then. */
-export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, plan: Plan): Guarded {
+export async function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, plan: Plan): Promise<Guarded> {
   const { delivery, listed, settings, others, isDoubtful } = plan
   const { summary } = delivery
   const { limits } = feed.plan
@@ -79,8 +80,11 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const seen = seenIn(feed, past, plan, isFirstLoad)
   const outdated = saidBefore(delivery, others.lacksRuns, plan.policy)
   const found = limits.isOff ? [] : [...tripsOf(seen, limits), ...(outdated === null ? [] : [outdated])]
-  const policy = { ...plan.policy, healed: found.length === 0 ? healedOf(workspace, past, plan) : new Set<HeldPart>() }
-  const { holding, refused, kept, letGo } = holdBack(workspace, found, policy, saysOnce)
+  const policy = {
+    ...plan.policy,
+    healed: found.length === 0 ? await healedOf(workspace, past, plan) : new Set<HeldPart>(),
+  }
+  const { holding, refused, kept, letGo } = await holdBack(workspace, found, policy, saysOnce)
   const about: About = {
     feed: feed.name,
     timezone: feed.timezone,
@@ -96,7 +100,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isBelieved = isAccepted && !isOlder
   const unclear = new Set(plan.untold.unclear.map(({ mlsNumber }) => mlsNumber))
   const stays = (mlsNumber: string): boolean => !isWhole || unclear.has(mlsNumber)
-  const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, {
+  const { counts, lookUps, elsewhere, ...counted } = await count(workspace, plan.counts, {
     volatile: feed.plan.volatile.fields,
     isDoubtful,
     isBelieved,
@@ -227,12 +231,12 @@ const noneHeld = (): Held => ({ create: 0, delete: 0, update: 0, adopt: 0, forge
  * What is left of them is as good as any other change. A listing that leaves, or that would still change beyond belief, in
  * whatever way, is not put right. With `confirm: never` a person decides about all that was held.
  */
-function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }: Plan): Set<HeldPart> {
+async function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }: Plan): Promise<Set<HeldPart>> {
   const isTimed = !policy.endsNone && Number.isFinite(policy.confirm)
   const clocks = isTimed && delivery.mode === 'full' ? [...past.clocks] : []
   const still = new Map<HeldPart, number>()
   if (clocks.length > 0)
-    workspace.turn('remembered', (action, { remembered }) => {
+    await workspace.turn('remembered', (action, { remembered }) => {
       const isGone = action.kind === 'delete' || action.kind === 'forget'
       for (const { part } of remembered.holds)
         if (isStill(action, part) || (isGone && part.startsWith('update'))) still.set(part, (still.get(part) ?? 0) + 1)
@@ -243,7 +247,7 @@ function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }
 }
 
 /** Makes the holds, and counts what each accident holds, in the order of the rules. */
-function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy, saysOnce: boolean) {
+async function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy, saysOnce: boolean) {
   const noHolding = () => ({
     counts: noneHeld(),
     clock: null as number | null,
@@ -295,11 +299,11 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy, 
   }
   // Both halves of a renumbered home go, or none. So halves that nothing holds are judged again once all others are.
   const waitsForOther = ({ pair }: Beside, verdict: Verdict): boolean => pair !== null && verdict.change.kind !== 'hold'
-  workspace.turn(found.length > 0 ? 'all' : 'remembered', (action, beside) => {
+  await workspace.turn(found.length > 0 ? 'all' : 'remembered', (action, beside) => {
     const verdict = judge(action, beside, found, policy)
     return verdict === null || waitsForOther(beside, verdict) ? null : counted(action, verdict)
   })
-  workspace.turn('paired', (action, beside) => {
+  await workspace.turn('paired', (action, beside) => {
     const verdict = judge(action, beside, found, policy)
     return verdict && counted(action, verdict)
   })
@@ -331,7 +335,7 @@ interface Standing {
 }
 
 /** Counts the plan with its holds. */
-function count(
+async function count(
   workspace: Workspace,
   planned: Counts,
   { volatile, isDoubtful, isBelieved, stays, saysItself }: Standing,
@@ -356,7 +360,9 @@ function count(
   let [others, waitingForOther] = [0, 0]
   /** Listings that another feed has, by the sentence that says so. */
   const elsewhere = new Map<string, { listings: number; examples: string[] }>()
+  const isTired = createBreath()
   for (const { change, weighed, remembered } of workspace.changes()) {
+    if (isTired()) await breathe()
     counts[change.kind]++
     const holds = remembered.holds.filter(({ decision }) => decision !== 'approved')
     const wasHeld = holds.some(({ isOfRule }) => isOfRule)

@@ -4,17 +4,22 @@
  */
 import { actionOf, deliveredFor } from '../apply/home.ts'
 import { batches } from '../core/batches.ts'
+import { breathe } from '../core/breath.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Readers } from './tools.ts'
+
+/** MLSNumbers that the store is asked about at once. */
+const batchSize = 500
 
 /** Notes in the workspace what was sent last, for changes without a delivered listing. */
 export async function noteHomes(
   { name, chatbot }: Feed,
   { store, workspace }: Pick<Readers, 'store' | 'workspace'>,
 ): Promise<void> {
-  for (const keys of batches(keysToAsk(workspace), () => 500)) {
+  for (const keys of batches(keysToAsk(workspace), () => batchSize)) {
     const confirmed = await store.snapshot.confirmed(chatbot, name, keys)
     workspace.noteListings(Array.from(confirmed.values(), ({ listing }) => listing))
+    if (keys.length === batchSize) await breathe()
   }
 }
 

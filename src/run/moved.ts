@@ -29,6 +29,7 @@ export async function withoutHolds(feed: Named, store: StoreReader): Promise<Sto
     waitingByRule: (name, now) => holds.waitingByRule(nameOf(name), now),
     surviving: (name, now) => holds.surviving(nameOf(name), now),
     clocks: (name, now) => holds.clocks(nameOf(name), now),
+    approvals: (name, now) => holds.approvals(nameOf(name), now),
     isHeldBy: (name, ...of) => holds.isHeldBy(nameOf(name), ...of),
   }
   return { ...store, holds: others, history: { ...history, rows: (...of) => unheld(history.rows(...of)) } }

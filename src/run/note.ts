@@ -1,4 +1,5 @@
 import { batches } from '../core/batches.ts'
+import { breathe } from '../core/breath.ts'
 import { caughtUp, volatileOf } from '../core/listing.ts'
 import type { Delivered } from '../core/listing.ts'
 import type { Bookkeeping } from '../plan/change.ts'
@@ -54,6 +55,7 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   for (const entry of workspace.bookkeeping()) {
     if (entries.push(entry) < batchSize) continue
     await write(feed, tools, plan, guarded, entries, now)
+    await breathe()
     entries = []
   }
   await write(feed, tools, plan, guarded, entries, now)
@@ -128,6 +130,7 @@ async function notePending(
     const isSaid = (key: string): boolean => policy.saysItself(key) || before.has(key)
     const said = pending.filter(({ key, delivered }) => delivered.length > 0 && isSaid(key))
     await store.deliveries.notePending(name, said, now)
+    if (some.length === batchSize) await breathe()
   }
 }
 

@@ -1,5 +1,6 @@
 import { outranks } from '../apply/context.ts'
 import { batches } from '../core/batches.ts'
+import { breathe, createBreath } from '../core/breath.ts'
 import { listingAt } from '../core/listing.ts'
 import { passedSince } from '../core/turn.ts'
 import { hold, isUnwritten, noCounts, reasonOf } from '../plan/change.ts'
@@ -159,6 +160,9 @@ export function inputsOf(
   }
 }
 
+/** Pairs of homes that the store is asked about at once. */
+const pairsAtOnce = 500
+
 /** Pairs homes. What comes under another number is compared with what was sent under the old one: a wrong price counts under any. */
 async function pairHomes(
   { chatbot, name, plan }: Feed,
@@ -167,7 +171,7 @@ async function pairHomes(
 ): Promise<void> {
   const { confirm } = plan.limits
   const believedSince = confirm === null ? null : passedSince(confirm, now)
-  for (const pairs of batches(workspace.pairs(believedSince), () => 500)) {
+  for (const pairs of batches(workspace.pairs(believedSince), () => pairsAtOnce)) {
     const gone = pairs.map((pair) => pair.gone)
     const before = await store.snapshot.confirmed(chatbot, name, gone)
     const broken = pairs.flatMap((pair) => {
@@ -177,6 +181,7 @@ async function pairHomes(
       return kinds.length > 0 ? { ...pair, broken: kinds } : []
     })
     if (broken.length > 0) workspace.noteBroken(broken)
+    if (pairs.length === pairsAtOnce) await breathe()
   }
 }
 
@@ -201,6 +206,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   // Homes are paired only if something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
   const isRestored = past.isBehind || others.isBehind
+  const isTired = createBreath()
   const chunks = planChanges(inputsOf(feed, { store, workspace }, now, isRestored), settings)
   const take = async ({ asks, changes, notes, unchanged }: Steps): Promise<void> => {
     if (asks.length > 0) throw new Error(`The plan asks for ${asks[0].key}, which was not looked up for it`)
@@ -209,6 +215,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     if (notes.some(({ op }) => op === 'unreadable')) moves.arriving++
     const named = await namingHolders(feed, { store, workspace }, changes, now)
     if (named.length > 0) workspace.addChanges(named.map(asDoubted), settings)
+    if (isTired(unchanged + changes.length + notes.length)) await breathe()
   }
   const asDoubted = ({ change: planned, remembered: before }: Planned): Planned => {
     const remembered = past.isNewMapping ? withRefusals(before) : before
@@ -232,7 +239,10 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
       workspace.addBookkeeping(beside)
     }
     if (moves.leaving > 0 && moves.arriving > 0) await pairHomes(feed, { store, workspace }, past.moment)
-    for (const stored of workspace.changes()) scales.add(stored)
+    for (const stored of workspace.changes()) {
+      scales.add(stored)
+      if (isTired()) await breathe()
+    }
     const { summary } = delivery
     summary.duplicates += value.duplicates
     summary.listings -= value.duplicates

@@ -1,5 +1,6 @@
 /** The door of the store on SQLite: behind it all is synchronous, in front of it are the roles, which give promises. */
 import type Database from 'better-sqlite3'
+import { breathe } from '../core/breath.ts'
 import { inStore } from './failure.ts'
 
 /** What roles are made on. Roles of one connection can share a transaction. */
@@ -128,6 +129,7 @@ export async function* walk<Row extends { key: string }>(
     const rows = inStore(file, () => page(after, pageRows))
     if (rows.length > 0) yield rows
     if (rows.length < pageRows) return
+    await breathe()
     after = rows[rows.length - 1].key
   }
 }

@@ -100,6 +100,12 @@ export function createHolds(connection: Connection): Holds {
   const clocks = database.prepare<[{ feed: string; expired: number }], { part: HeldPart; listings: number }>(
     `SELECT part, count(*) AS listings FROM hold WHERE ${waits} AND part <> '' AND ${hasClock} GROUP BY part`,
   )
+  const approvals = database.prepare<
+    [{ feed: string; expired: number }],
+    { by: string; at: number; listings: number }
+  >(`SELECT decided_by AS "by", decided_at AS at, count(DISTINCT key) AS listings FROM hold
+    WHERE feed = @feed AND ${isHeld} AND decision = 'approved' AND decided_at > @expired
+    GROUP BY decided_by, decided_at ORDER BY decided_at, decided_by`)
   const heldBy = column<number>(
     database,
     `SELECT 1 FROM hold WHERE ${waits} AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value = @rule) LIMIT 1`,
@@ -181,6 +187,7 @@ export function createHolds(connection: Connection): Holds {
         new Map(clocks.all({ feed, expired: now - approvalLasts }).map(({ part, listings }) => [part, listings])),
       waitingByRule: (feed, now) =>
         new Map(byRule.all({ feed, expired: now - approvalLasts }).map(({ rule, listings }) => [rule, listings])),
+      approvals: (feed, now) => approvals.all({ feed, expired: now - approvalLasts }),
       isHeldBy: (feed, rule, now) => heldBy.get({ feed, rule, expired: now - approvalLasts }) !== undefined,
       fingerprint,
       events: (feed, since) => events.all(feed, since),

@@ -1,6 +1,6 @@
 /** The plan in the workspace: changes with their outcomes, and the bookkeeping. */
 import type Database from 'better-sqlite3'
-import { batches } from '../core/batches.ts'
+import { breathe, createBreath } from '../core/breath.ts'
 import { DeleteAbsent, ForgetAbsent, isUnwritten } from '../plan/change.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Planned } from '../plan/change.ts'
 import type { Beside } from '../plan/guard/guard.ts'
@@ -161,23 +161,27 @@ export function createPlan(
     noteBroken(creates: Parameters<Workspace['noteBroken']>[0]): void {
       rewriteAll(creates.map(({ seq, create, broken }) => ({ seq, change: { ...create, broken }, weighed: unweighed })))
     },
-    turn(which: keyof typeof turned, give: Parameters<Workspace['turn']>[1]): void {
-      function* given(): Generator<Rewritten> {
-        for (const row of walk(turned[which])) {
-          const { seq, change } = stored(row)
-          if (change.kind === 'hold') continue
-          const { pair: kind, heldBeside, refusedBeside } = row
-          const beside: Beside = {
-            remembered: memoryOf(row),
-            pair: pairs[kind],
-            heldBeside,
-            ...(refusedBeside === 1 && { isRefusedBeside: true }),
-          }
-          const turnedTo = give(change, beside)
-          if (turnedTo !== null) yield { seq, change: turnedTo.change, weighed: turnedTo.weighed }
+    async turn(which: keyof typeof turned, give: Parameters<Workspace['turn']>[1]): Promise<void> {
+      const isTired = createBreath()
+      let batch: Rewritten[] = []
+      for (const row of walk(turned[which])) {
+        if (isTired()) await breathe()
+        const { seq, change } = stored(row)
+        if (change.kind === 'hold') continue
+        const { pair: kind, heldBeside, refusedBeside } = row
+        const beside: Beside = {
+          remembered: memoryOf(row),
+          pair: pairs[kind],
+          heldBeside,
+          ...(refusedBeside === 1 && { isRefusedBeside: true }),
         }
+        const turnedTo = give(change, beside)
+        if (turnedTo === null) continue
+        if (batch.push({ seq, change: turnedTo.change, weighed: turnedTo.weighed }) < pageRows) continue
+        rewriteAll(batch)
+        batch = []
       }
-      for (const batch of batches(given(), () => pageRows)) rewriteAll(batch)
+      if (batch.length > 0) rewriteAll(batch)
     },
     isStillThere: (home: string) => stillThere.get(home) !== undefined,
     isNotThereYet: (seq: number) => notThereYet.get(seq) !== undefined,

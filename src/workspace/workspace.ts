@@ -135,7 +135,7 @@ export interface Workspace {
   turn(
     which: 'all' | 'remembered' | 'paired',
     turn: (action: Action, beside: Beside) => Pick<Stored, 'change' | 'weighed'> | null,
-  ): void
+  ): Promise<void>
   /** Whether a forget of this home was not carried out, as the service has the listing after all, or nobody could ask yet. */
   isStillThere(home: string): boolean
   /** Whether a delete is paired with a create that has failed, or is not known to be done. */

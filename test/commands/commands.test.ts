@@ -10,6 +10,7 @@ import { approveCommand } from '../../src/commands/approve.ts'
 import { examples } from '../../src/commands/examples.ts'
 import { messageOf } from '../../src/core/errors.ts'
 import { readinessOf } from '../../src/daemon/status.ts'
+import { openStore } from '../../src/store/sqlite.ts'
 import { homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { executed } from '../support/program.ts'
@@ -632,6 +633,27 @@ test('the report of a run on record can be had in every form', async () => {
     status: 64,
     stderr: expect.stringContaining('--images goes with --format html'),
   })
+})
+
+test('of holds of a whole large office the first are shown, and all are counted and decided about', async () => {
+  await world.executed('sync')
+  const store = openStore(join(world.folder, 'store.db'))
+  const part = { part: 'delete', content: 'gone', rules: ['leaving'], ends: 'confirmed' } as const
+  const many = Array.from({ length: 6000 }, (_, at) => ({ mlsNumber: `M-${at}`, why: 'gone from the feed', part }))
+  await store.holds.replace('north', many, { now: world.clock.now(), isWhole: true, letGo: () => 0 })
+  await store.close()
+  const told = async (...words: string[]): Promise<string> => (await world.executed(...words)).stdout
+  const held = '  6000 changes held by leaving'
+  const status = await told('status')
+  expect(status).toContain(`\n${held}; now: listing-sync approve north\n  6000 held:\n    delete M-0, for `)
+  expect(status).toContain('\n    and 5950 more (see --format json)\n')
+  expect(await told('approve', 'north', '--refuse', '--yes')).toMatch(
+    new RegExp(`^north: 6000 held\n${held}\n( {4}delete M-\\d+: .*\n){500} {4}and 5500 more\nnorth: 6000 refused; `),
+  )
+  expect(await told('status')).toContain(`\n${held}. No time lets go of what was refused of them; now: `)
+  expect(await told('approve', 'north', '--yes')).toMatch(/\nnorth: 6000 approved; /)
+  expect(await told('status')).toMatch(/\n {2}6000 approved by .* on /)
+  expect(JSON.parse(await told('status', '--format', 'json'))).toMatchObject({ held: { length: 6000 } })
 })
 
 test('a listing of which several facts are held counts once, wherever it is told', async () => {

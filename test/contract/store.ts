@@ -1926,6 +1926,8 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await holds.surviving('north', now)).toEqual({ listings: 0, timed: 0 })
         expect(await holds.waitingByRule('north', now)).toEqual(new Map())
         expect((await holds.waitingByRule('north', now + 31 * day)).get('leaving')).toBe(2)
+        expect(await holds.approvals('north', now)).toEqual([{ by: 'anna', at: now, listings: 2 }])
+        expect(await holds.approvals('north', now + 31 * day)).toEqual([])
       })
 
       it('is forgotten as more is noted, so that runs that note much do not make it grow', async () => {

@@ -292,13 +292,13 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           expect(outcome).toEqual(seq % 2 ? { result: 'failed', error: 'no' } : { result: 'done', error: null })
       })
 
-      it('lets the guard hold changes, with the action that each would have been', () => {
+      it('lets the guard hold changes, with the action that each would have been', async () => {
         const planned = Array.from({ length: 1300 }, (_, i) => (i % 2 ? deleteOf(`K${i}`) : updateOf(`K${i}`)))
         workspace.addChanges(
           planned.map((change) => ({ change, remembered: change.mlsNumber === 'K1' ? memory() : nothing })),
           wholeSides,
         )
-        workspace.turn('all', (one) =>
+        await workspace.turn('all', (one) =>
           one.kind === 'delete' ? turnedTo(holdOf(one, `too many deletes, ${one.mlsNumber} too`), heldWhole) : null,
         )
         expect([...workspace.changes('delete')]).toEqual([])
@@ -317,9 +317,9 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(keys()).toEqual(Array.from({ length: 1300 }, (_, i) => `K${i}`))
       })
 
-      it('lets the guard hold what calls nothing, too; a hold stays as it is', () => {
+      it('lets the guard hold what calls nothing, too; a hold stays as it is', async () => {
         add([forgetOf('A'), adoptOf('B'), holdOf(updateOf('C'), 'two of them')])
-        workspace.turn('all', (one) => turnedTo(holdOf(one, 'a stranger')))
+        await workspace.turn('all', (one) => turnedTo(holdOf(one, 'a stranger')))
         expect([...workspace.changes('hold')].map(({ change }) => [change.action?.kind, change.why])).toEqual([
           ['forget', 'a stranger'],
           ['adopt', 'a stranger'],
@@ -327,7 +327,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         ])
       })
 
-      it('is turned with what is remembered of each, or only where something is', () => {
+      it('is turned with what is remembered of each, or only where something is', async () => {
         const held = decided('refused')
         const changedLately = { ...nothing, counted: ['price'] as const }
         add([updateOf('A')])
@@ -335,9 +335,9 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         add([updateOf('C'), holdOf(updateOf('D'))], held)
         add([deleteOf('E', { home: 'h' }), createOf('F', { home: 'h' })])
         void [...workspace.pairs(null)]
-        const turned = (which: 'all' | 'remembered'): [string, Beside][] => {
+        const turned = async (which: 'all' | 'remembered'): Promise<[string, Beside][]> => {
           const found: [string, Beside][] = []
-          workspace.turn(which, (action, about) => {
+          await workspace.turn(which, (action, about) => {
             found.push([action.mlsNumber, about])
             return null
           })
@@ -349,19 +349,40 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           ['E', { remembered: nothing, pair: 'renumbered', heldBeside: null }],
           ['F', { remembered: nothing, pair: 'renumbered', heldBeside: null }],
         ]
-        expect(turned('remembered')).toEqual(remembered)
-        expect(turned('all')).toEqual([['A', { remembered: nothing, pair: null, heldBeside: null }], ...remembered])
+        expect(await turned('remembered')).toEqual(remembered)
+        expect(await turned('all')).toEqual([
+          ['A', { remembered: nothing, pair: null, heldBeside: null }],
+          ...remembered,
+        ])
         expect(keys()).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
       })
 
-      it('is turned over many pages of it, to holds and to other actions', () => {
+      it('leaves time for what else is due while it is turned, also where nothing is held', async () => {
+        const planned = Array.from({ length: 3100 }, (_, i) => ({ change: updateOf(`K${i}`), remembered: nothing }))
+        workspace.addChanges(planned, wholeSides)
+        const looks: number[] = []
+        let seen = 0
+        const end = new AbortController()
+        const other = (async () => {
+          for (; !end.signal.aborted; looks.push(seen)) await new Promise((resolve) => setImmediate(resolve))
+        })()
+        await workspace.turn('all', () => {
+          seen++
+          return null
+        })
+        end.abort()
+        await other
+        expect(new Set(looks).size).toBeGreaterThanOrEqual(3)
+      })
+
+      it('is turned over many pages of it, to holds and to other actions', async () => {
         const planned = Array.from({ length: 2600 }, (_, i) => updateOf(`K${i}`))
         workspace.addChanges(
           planned.map((change, i) => ({ change, remembered: i % 2 ? memory() : nothing })),
           wholeSides,
         )
-        workspace.turn('remembered', (one) => turnedTo(one, letGo))
-        workspace.turn('remembered', (one) =>
+        await workspace.turn('remembered', (one) => turnedTo(one, letGo))
+        await workspace.turn('remembered', (one) =>
           Number(one.mlsNumber.slice(1)) % 4 === 1 ? turnedTo(holdOf(one), heldWhole) : null,
         )
         const wanted = planned.map((change, i) => {
@@ -415,7 +436,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(pairedKeys()).toEqual(wanted)
       })
 
-      it('are paired with deletes that lack their proof after all others, and these with nothing that the list lacks', () => {
+      it('are paired with deletes that lack their proof after all others, and these with nothing that the list lacks', async () => {
         const unproven = (key: string, home: string) =>
           hold({ mlsNumber: key, held: 'delete' }, 'unproven', 'the delivery is incomplete', { home })
         add([unproven('D1', 'one'), deleteOf('D2', { home: 'one' }), createOf('C1', { home: 'one' })])
@@ -423,7 +444,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         add([unproven('D4', 'three'), createOf('C3', { home: 'three', cause: 'gone-from-service' })])
         expect(pairedKeys()).toEqual(['D2', 'C1', 'D3', 'C2'])
         const beside = new Map<string, string | null>()
-        workspace.turn('all', (action, { heldBeside }) => {
+        await workspace.turn('all', (action, { heldBeside }) => {
           beside.set(action.mlsNumber, heldBeside)
           return null
         })
@@ -436,7 +457,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect([...workspace.changes()].map(({ change }) => change)[0]).toEqual(unproven('D1', 'one'))
       })
 
-      it('wait where what comes waits, comes twice or is a record that can not be read, one for one', () => {
+      it('wait where what comes waits, comes twice or is a record that can not be read, one for one', async () => {
         const refused = hold(createOf('C1', { home: 'one' }), 'refused-before', 'it was refused')
         const twice = hold({ mlsNumber: 'C2' }, 'twice-delivered', 'it came twice', { home: 'two' })
         add([refused, twice, deleteOf('D1', { home: 'one' }), deleteOf('D2', { home: 'two' })])
@@ -444,7 +465,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         workspace.addBookkeeping([{ op: 'unreadable', key: 'C3', home: 'three', why: 'who knows' }])
         paired()
         const beside = new Map<string, string | null>()
-        workspace.turn('all', (action, { heldBeside }) => {
+        await workspace.turn('all', (action, { heldBeside }) => {
           beside.set(action.mlsNumber, heldBeside)
           return null
         })
@@ -480,7 +501,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         ])
       })
 
-      it('are deletes of any cause, but creates of something new alone', () => {
+      it('are deletes of any cause, but creates of something new alone', async () => {
         const absent = deleteAbsentOf('A', 1, 'absent')
         add([
           absent,
@@ -500,7 +521,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(told).toEqual([absent, createOf('B', { home: 'absent' }), ...waiting])
         expect(told[0]).toBeInstanceOf(DeleteAbsent)
         const pairs = new Map<string, unknown>()
-        workspace.turn('all', (action, about) => {
+        await workspace.turn('all', (action, about) => {
           pairs.set(action.mlsNumber, about.pair)
           return null
         })
@@ -545,9 +566,9 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(keys()).toEqual(['A', 'B', 'C'])
       })
 
-      it('stay proven when the guard weighs, holds and lets go of them', () => {
+      it('stay proven when the guard weighs, holds and lets go of them', async () => {
         add(gone, memory())
-        workspace.turn('all', (one) => turnedTo(one.kind === 'forget' ? holdOf(one) : one, letGo))
+        await workspace.turn('all', (one) => turnedTo(one.kind === 'forget' ? holdOf(one) : one, letGo))
         const [weighed, isHeld] = [...workspace.changes()]
         expect(weighed).toMatchObject({ change: deleteAbsentOf('A'), weighed: letGo })
         expect(isHeld).toMatchObject({ change: holdOf(forgetAbsentOf('B')), weighed: letGo })

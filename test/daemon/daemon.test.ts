@@ -315,6 +315,33 @@ test.each([
   }
 })
 
+test('a daemon that crashes at each start tells that its feeds are stale, and only once', async () => {
+  const { arrived, url, close } = await receiver()
+  try {
+    const clock = await afterStarts(0)
+    world.configure({ north: { schedule: '*/10 * * * *' } }, {}, undefined, { notify: [{ url }] })
+    void start(clock)
+    await until(() => runs() === 1)
+    stop.abort()
+    await ended
+    for (const starts of [3, 4]) {
+      const killed = openStore(store())
+      while ((await killed.runs.starts()).times < starts) await killed.runs.noteStart(clock.now())
+      await killed.close()
+      clock.jump(60 * minute)
+      stop = new AbortController()
+      logged = []
+      void start(clock)
+      await until(() => said('the last starts crashed: waiting before the first run').length > 0)
+      stop.abort()
+      await ended
+    }
+    expect(arrived.map(({ title }) => title)).toEqual(['north is stale: no run has been good for a while'])
+  } finally {
+    await close()
+  }
+})
+
 test('a run by hand ends the trouble that a feed is stale: nobody is told of it once more', async () => {
   const { arrived, url, close } = await receiver()
   try {

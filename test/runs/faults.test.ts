@@ -1,6 +1,7 @@
 /** Failures on the way to the service, and what docs/design.md, "Apply", promises for them. */
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openApp } from '../../src/app/open.ts'
 import { UserError } from '../../src/core/errors.ts'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
@@ -317,6 +318,19 @@ describe('the service as a whole', () => {
     world.configure({ north })
     expect(await world.run()).toMatchObject({ result: 'ok' })
     await right(homes(1, 5))
+  })
+
+  test('a call that is tried again is told with its feed and run', async () => {
+    const lines: object[] = []
+    const writeLog = (line: string): unknown => lines.push(JSON.parse(line))
+    const app = openApp({ ...world.context, writeLog })
+    world.standIn.addFault({ operations: ['Create'], nth: 1, fault: { kind: 'status', status: 429 } })
+    world.deliver(zillowFeed(homes(1, 5)))
+    await world.run('sync', 'north', app)
+    await app.close()
+    expect(lines).toContainEqual(
+      expect.objectContaining({ msg: 'call failed, trying again', operation: 'create', feed: 'north', run: 1 }),
+    )
   })
 
   test('credentials refused mid-run: nothing more is sent than what is under way', async () => {

@@ -92,6 +92,20 @@ test('a run that was told to stop is no trouble of the feed', async () => {
   expect(titles()).toEqual([])
 })
 
+test('of holds of a whole large office some are read, and all are counted', async () => {
+  const app = openApp(world.context, { logLevel: 'error' })
+  const { holds } = app.store()
+  const part = { part: 'delete', content: 'gone', rules: ['leaving'], ends: 'confirmed' } as const
+  const all = Array.from({ length: 6000 }, (_, at) => ({ mlsNumber: `M-${at}`, why: 'gone from the feed', part }))
+  await holds.replace('north', all, { now: world.clock.now(), isWhole: true, letGo: () => 0 })
+  const read = vi.spyOn(holds, 'held')
+  app.tell(app.config.feeds[0], {})
+  await app.close()
+  expect(titles()).toEqual(['north: 6000 changes held'])
+  expect(arrived[0].body['lines']).toEqual(['6000 changes held by leaving', 'M-0; M-1; M-10; and 5997 more'])
+  expect(Math.max(...(await Promise.all(read.mock.results.map(async ({ value }) => (await value).length))))).toBe(5000)
+})
+
 /** Runs of one program that stays open, as a daemon does. */
 async function asDaemon(runs: (run: () => Promise<ReadReport>, app: App) => Promise<void>): Promise<void> {
   const app = openApp(world.context, { logLevel: 'error' })

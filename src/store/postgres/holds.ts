@@ -124,6 +124,13 @@ export function createHolds(door: Door): Holds {
           )
         ).map(({ rule, listings }) => [rule, listings]),
       ),
+    approvals: (feed, now) =>
+      door.all(
+        `SELECT decided_by AS "by", decided_at AS at, count(DISTINCT key) AS listings FROM hold
+        WHERE feed = $1 AND ${isHeld} AND decision = 'approved' AND decided_at > $2
+        GROUP BY decided_by, decided_at ORDER BY decided_at, decided_by`,
+        [feed, now - approvalLasts],
+      ),
     isHeldBy: async (feed, rule, now) =>
       (await numberOf(
         door,

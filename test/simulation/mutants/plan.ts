@@ -118,14 +118,14 @@ export const planMutants: readonly Mutant[] = [
     name: 'approval lets everything through',
     file: 'src/run/guard.ts',
     from: '...tripsOf(seen, limits)',
-    to: `...(() => {
+    to: `...(await (async () => {
     let isAnyApproved = false
-    workspace.turn('remembered', (_, { remembered }) => {
+    await workspace.turn('remembered', (_, { remembered }) => {
       isAnyApproved ||= remembered.holds.some(({ decision }) => decision === 'approved')
       return null
     })
     return isAnyApproved ? [] : tripsOf(seen, limits)
-  })()`,
+  })())`,
   },
   {
     name: 'forgotten while a create may land',
