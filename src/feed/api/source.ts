@@ -79,9 +79,11 @@ export async function refresh(
         'The source is another one, or asked for other records: it is loaded anew, and nothing is deleted for being absent before the guard has let pass a walk of all its keys',
       )
   } else {
+    const { watermark, readAt } = found
+    const isAhead = watermark !== earlier(watermark, begunAt)
     // An earlier version moved it on to the date of a record in the future: no later change was read until a walk, also once that
     // record had its right date.
-    progress = { ...found, watermark: earlier(found.watermark, found.readAt ?? clock.now()) }
+    progress = isAhead ? { ...found, watermark: earlier(watermark, readAt ?? begunAt) } : found
   }
   let received = 0
   /** A field of which only a part came, and its record. */

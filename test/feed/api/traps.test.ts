@@ -335,6 +335,29 @@ test('a first load that was cut off goes on where it was', async () => {
   expect((await bench.kept()).size).toBe(12)
 })
 
+test('changes of which each run gets only some are all read in the end', async () => {
+  let left = Infinity
+  const bench = new Bench('generic', { fault: () => (left-- > 0 ? null : { kind: 'html' }) })
+  const putAll = (price: number): void => {
+    for (let n = 0; n < 40; n++) {
+      bench.time.pass(120_000)
+      bench.world.put(`ACT${100 + n}`, { ListingId: `ACT${n}`, ListPrice: price })
+    }
+  }
+  putAll(1)
+  for (let run = 0; run < 2; run++) await bench.run()
+  putAll(2)
+  bench.top = 3
+  const changed: number[] = []
+  for (let run = 0; run < 3; run++) {
+    left = 6
+    expect((await bench.run()).result).toBeNull()
+    changed.push([...(await bench.kept()).values()].filter(({ ListPrice }) => ListPrice === 2).length)
+  }
+  expect(changed[1]).toBeGreaterThan(changed[0])
+  expect(changed[2]).toBeGreaterThan(changed[1])
+})
+
 test('another scope is loaded anew, and its first walk proves nothing yet', async () => {
   const bench = filled(new Bench('generic'), 4, false)
   await bench.run()
