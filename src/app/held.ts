@@ -33,7 +33,7 @@ export function partsInWords(held: readonly Held[]): string {
     .replaceAll(', update ', ', ')
 }
 
-const ofNoRule = 'a record without MLSNumber'
+export const ofNoRule = 'a record without MLSNumber'
 
 /**
  * Groups holds by their rules (none: for a record without MLSNumber) and by the decision. While a rule asks about a listing, nothing

@@ -9,6 +9,7 @@ import {
   isApprovable,
   lineOf,
   mostRead,
+  ofNoRule,
   waitingInWords,
   withoutHolds,
 } from '../app/held.ts'
@@ -98,21 +99,23 @@ export function approveCommand(
         const left = of - from - most
         if (left <= 0) return
         const hasNext = pages && from + most < group.length
-        if (hasNext && (await more(`${left} more of this rule: Enter shows them, q goes on`, context.signal))) continue
+        const ofWhat = of === group.length ? ' of this rule' : ''
+        if (hasNext && (await more(`${left} more${ofWhat}: Enter shows them, q goes on`, context.signal))) continue
         write(`    and ${left} more\n`)
         return
       }
     }
     const show = async (): Promise<{ held: Approvable[]; count: number }> => {
       const at = app.runtime.clock.now()
-      const approved = (await own.approvals(feed.name, at)).reduce((sum, { listings }) => sum + listings, 0)
-      const many = (await own.waiting(feed.name, at)) + approved
-      if (many > mostRead && !isJson) {
+      const all = await own.approvable(feed.name)
+      if (all > mostRead && !isJson) {
         const some = (await own.held(feed.name, at, { most: mostRead })).filter(isApprovable)
-        say(`${many} held`)
+        say(`${all} held`)
         for (const sentence of await waitingInWords(ownStore, feed, at)) write(`  ${sentence}\n`)
-        await showHomes(some, many)
-        return { held: some, count: many }
+        const others = all - (await own.waiting(feed.name, at))
+        if (others > 0) write(`  ${many(others, 'change')} approved before, or held by ${ofNoRule}\n`)
+        await showHomes(some, all)
+        return { held: some, count: all }
       }
       const held = (await own.held(feed.name, at)).filter(isApprovable)
       say(held.length === 0 ? nothingHeld : `${byListing(held).length} held`)

@@ -29,6 +29,7 @@ export async function withoutHolds(feed: Named, store: StoreReader): Promise<Sto
     waitingByRule: (name, now) => holds.waitingByRule(nameOf(name), now),
     surviving: (name, now) => holds.surviving(nameOf(name), now),
     clocks: (name, now) => holds.clocks(nameOf(name), now),
+    approvable: (name) => holds.approvable(nameOf(name)),
     approvals: (name, now) => holds.approvals(nameOf(name), now),
     isHeldBy: (name, ...of) => holds.isHeldBy(nameOf(name), ...of),
   }

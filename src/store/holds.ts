@@ -94,6 +94,7 @@ export function createHolds(connection: Connection): Holds {
   )
   const count = column<number>(database, `SELECT count(DISTINCT key) FROM hold WHERE feed = ? AND ${isHeld}`)
   const waiting = column<number>(database, `SELECT count(DISTINCT key) FROM hold WHERE ${waits}`)
+  const approvables = column<number>(database, "SELECT count(DISTINCT key) FROM hold WHERE feed = ? AND part <> ''")
   const surviving = database.prepare<[{ feed: string; expired: number }], { listings: number; timed: number }>(
     `SELECT ${survivors} FROM hold WHERE ${waits} AND ${survivesDisbelief}`,
   )
@@ -187,6 +188,7 @@ export function createHolds(connection: Connection): Holds {
         new Map(clocks.all({ feed, expired: now - approvalLasts }).map(({ part, listings }) => [part, listings])),
       waitingByRule: (feed, now) =>
         new Map(byRule.all({ feed, expired: now - approvalLasts }).map(({ rule, listings }) => [rule, listings])),
+      approvable: (feed) => approvables.get(feed)!,
       approvals: (feed, now) => approvals.all({ feed, expired: now - approvalLasts }),
       isHeldBy: (feed, rule, now) => heldBy.get({ feed, rule, expired: now - approvalLasts }) !== undefined,
       fingerprint,

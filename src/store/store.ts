@@ -233,6 +233,8 @@ export interface HoldsReader {
   surviving(feed: string, now: number): Promise<{ listings: number; timed: number }>
   /** By part, of how many listings it is held, is not approved, and goes by itself in time. */
   clocks(feed: string, now: number): Promise<ReadonlyMap<HeldPart, number>>
+  /** Of how many listings something can be approved, or is already. */
+  approvable(feed: string): Promise<number>
   /** Approvals that no run has used yet, one for each time that somebody approved. */
   approvals(feed: string, now: number): Promise<{ by: string; at: number; listings: number }[]>
   /** Whether this rule holds anything that nobody has approved. */

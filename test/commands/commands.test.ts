@@ -656,6 +656,25 @@ test('of holds of a whole large office the first are shown, and all are counted 
   expect(JSON.parse(await told('status', '--format', 'json'))).toMatchObject({ held: { length: 6000 } })
 })
 
+test('approve counts all that it is about, also what no rule holds of a large office', async () => {
+  await world.executed('sync')
+  const store = openStore(join(world.folder, 'store.db'))
+  const heldBy = (name: string, length: number, rules: 'leaving'[]) =>
+    Array.from({ length }, (_, at) => ({
+      mlsNumber: `${name}-${at}`,
+      why: 'gone from the feed',
+      part: { part: 'delete', content: 'gone', rules, ends: 'confirmed' } as const,
+    }))
+  const held = [...heldBy('M', 5001, ['leaving']), ...heldBy('N', 300, [])]
+  await store.holds.replace('north', held, { now: world.clock.now(), isWhole: true, letGo: () => 0 })
+  await store.close()
+  const { stdout } = await world.executed('approve', 'north', '--yes')
+  expect(stdout).toContain(
+    'north: 5301 held\n  5001 changes held by leaving\n  300 changes approved before, or held by a record without MLSNumber\n',
+  )
+  expect(stdout).toContain(' and 4801 more\nnorth: 5301 approved; ')
+})
+
 test('a listing of which several facts are held counts once, wherever it is told', async () => {
   world.configure({ north: {} }, {}, './store.db', { metrics: './listing-sync.prom' })
   await world.executed('sync')

@@ -1927,6 +1927,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await holds.waitingByRule('north', now)).toEqual(new Map())
         expect((await holds.waitingByRule('north', now + 31 * day)).get('leaving')).toBe(2)
         expect(await holds.approvals('north', now)).toEqual([{ by: 'anna', at: now, listings: 2 }])
+        expect(await holds.approvable('north')).toBe(2)
         expect(await holds.approvals('north', now + 31 * day)).toEqual([])
       })
 

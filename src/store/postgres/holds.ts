@@ -97,6 +97,7 @@ export function createHolds(door: Door): Holds {
       return heldFrom(rows)
     },
     count: (feed) => numberOf(door, `feed = $1 AND ${isHeld}`, [feed], 'DISTINCT key'),
+    approvable: (feed) => numberOf(door, approvable, [feed], 'DISTINCT key'),
     waiting: (feed, now) => numberOf(door, waits, [feed, now - approvalLasts], 'DISTINCT key'),
     surviving: async (feed, now) => {
       const [counted] = await door.all<{ listings: number; timed: number }>(
