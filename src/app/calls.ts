@@ -56,7 +56,7 @@ export function createCalls(
   }
 
   return {
-    client: (feed: FeedConfig) => client(feed),
+    client,
     diff: (feed: FeedConfig) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     async sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished> {
       const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: clock.now() }
@@ -185,12 +185,7 @@ export function createCalls(
     const calls = new AbortController()
     /** Facts in every line of the run's log. */
     const facts: { feed: string; run?: number } = { feed: feedConfig.name }
-    const runtime: Runtime = {
-      clock,
-      random: () => app.runtime.random(),
-      log: withFacts(log, facts),
-      ...(app.runtime.meter && { meter: app.runtime.meter }),
-    }
+    const runtime: Runtime = { ...app.runtime, log: withFacts(log, facts) }
     const begun = (number: number): void => void (facts.run = number)
     const tell = async (words: string): Promise<void> => {
       if (facts.run !== undefined) await app.store().runs.noteProgress(feedConfig.name, words, clock.now())
