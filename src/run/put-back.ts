@@ -13,7 +13,7 @@ export function saidBefore(
   { saysItself }: Policy,
 ): Trip | null {
   const isOutdated = (key: string): boolean => (isFirst ? !saysItself(key) : outdated.has(key))
-  if (own === null) return null
+  if (isFirst ? own === null : outdated.size === 0) return null
   return {
     name: 'older',
     setting: null,
