@@ -230,12 +230,15 @@ test('without marks a form that was there before the first write is learnt by tw
   }
 })
 
-test('without marks a price that, with other words, the service ignores in the first write is no form', async () => {
+test.each([
+  ['a price', {}],
+  ['a price and other words', { description: 'Other words.' }],
+])('without marks %s that the service ignores in the first write is no form', async (_, other) => {
   await begin({}, { ownership: 'snapshot', volatile: { refresh: '365d' } })
   await world.run()
   world.loseStore()
   world.standIn.addFault({ operations: ['Update'], fault: { kind: 'pretend' } })
-  world.deliver(zillowFeed(all.map((one) => ({ ...dearer(one), description: 'Other words.' }))))
+  world.deliver(zillowFeed(all.map((one) => ({ ...dearer(one), ...other }))))
   expect(await world.run()).toMatchObject({ counts: { update: 12 }, notes: [] })
   world.standIn.clearFaults()
   world.clock.advance(24 * 3_600_000)
