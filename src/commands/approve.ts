@@ -18,7 +18,7 @@ import { openApp } from '../app/open.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
-import { jsonDocument, many } from '../core/text.ts'
+import { jsonDocument, many, printable } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import { runInWords } from '../daemon/run-in-words.ts'
 import { dueTimes } from '../daemon/schedule.ts'
@@ -111,7 +111,7 @@ export function approveCommand(
       if (all > mostRead && !isJson) {
         const some = (await own.held(feed.name, at, { most: mostRead })).filter(isApprovable)
         say(`${all} held`)
-        for (const sentence of await waitingInWords(ownStore, feed, at)) write(`  ${sentence}\n`)
+        for (const sentence of await waitingInWords(ownStore, feed, at)) write(`  ${printable(sentence)}\n`)
         const others = all - (await own.waiting(feed.name, at))
         if (others > 0) write(`  ${many(others, 'change')} approved before, or held by ${ofNoRule}\n`)
         await showHomes(some, all)

@@ -115,7 +115,7 @@ function written({
   if (age !== null && lastRun?.result === 'failed') lines.push(`  last success ${spanInWords(age * 1000)} ago`)
   if (stale !== null && lastRun !== null) lines.push(`  stale: ${stale}`)
   const approve = `; now: listing-sync approve ${feed}`
-  for (const group of heldByRule) lines.push(`  ${group}${group.endsWith(approve) ? '' : approve}`)
+  for (const group of heldByRule) lines.push(`  ${printable(group)}${group.endsWith(approve) ? '' : approve}`)
   if (held.length > 0) lines.push(`  ${heldCount} held:`)
   for (const one of held.slice(0, heldShown))
     lines.push(`    ${one.kind ?? 'hold'} ${printable(one.mlsNumber)}, for ${one.hours} h: ${printable(one.why)}`)

@@ -675,6 +675,24 @@ test('approve counts all that it is about, also what no rule holds of a large of
   expect(stdout).toContain(' and 4801 more\nnorth: 5301 approved; ')
 })
 
+test('what a rule found in numbers with unseen characters reaches no terminal as it is, however much is held', async () => {
+  const hostile = homes(1, 12).map((one) => ({ ...one, mlsNumber: `${one.mlsNumber}\u202e` }))
+  world.deliver(zillowFeed(hostile))
+  await world.executed('sync')
+  world.deliver(zillowFeed(hostile.map((one) => ({ ...one, price: one.price * 100 }))))
+  expect(await world.executed('sync')).toMatchObject({ status: 3 })
+  const store = openStore(join(world.folder, 'store.db'))
+  const part = { part: 'update price', content: 'x', rules: ['facts'], ends: 'confirmed' } as const
+  const many = Array.from({ length: 5001 }, (_, at) => ({ mlsNumber: `M-${at}`, why: 'changed', part }))
+  await store.holds.replace('north', many, { now: world.clock.now(), isWhole: true, letGo: () => 0 })
+  await store.close()
+  for (const words of [['status'], ['approve', 'north', '--yes']]) {
+    const { stdout } = await world.executed(...words)
+    expect(stdout).toContain('5001 changes held by facts. The price of 12 of 12 listings')
+    expect(stdout).not.toContain('\u202e')
+  }
+})
+
 test('a listing of which several facts are held counts once, wherever it is told', async () => {
   world.configure({ north: {} }, {}, './store.db', { metrics: './listing-sync.prom' })
   await world.executed('sync')
