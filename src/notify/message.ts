@@ -1,8 +1,8 @@
 /** The message that a person reads: which feed, what and how many, three homes, where to look, what to type. */
-import { many, shorten } from '../core/text.ts'
+import { many, printable, shorten } from '../core/text.ts'
 import type { EventName, News } from './news.ts'
 
-/** What is known of a feed that a message may tell; texts are printable. */
+/** What is known of a feed that a message may tell. */
 export interface Facts {
   readonly feed: string
   readonly chatbot: string
@@ -42,7 +42,7 @@ const longestLine = 700
 export function messageOf(news: News, facts: Facts, at: number): Message {
   const { feed, chatbot } = facts
   const { title, lines, command } = words(news, facts)
-  const cut = (line: string): string => shorten(line, longestLine)
+  const cut = (line: string): string => shorten(printable(line), longestLine)
   return { ...news, feed, chatbot, at, title: cut(title), lines: lines.map(cut), command }
 }
 

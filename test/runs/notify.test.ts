@@ -106,6 +106,17 @@ test('of holds of a whole large office some are read, and all are counted', asyn
   expect(Math.max(...(await Promise.all(read.mock.results.map(async ({ value }) => (await value).length))))).toBe(5000)
 })
 
+test('unseen characters of a feed are in no message', async () => {
+  const all = homes(1, 12).map((one) => ({ ...one, mlsNumber: `${one.mlsNumber}\u202e` }))
+  world.deliver(zillowFeed(all))
+  await world.run()
+  world.deliver(zillowFeed(all.map((one, at) => (at < 7 ? { ...one, price: one.price * 100 } : one))))
+  await world.run()
+  const [text] = arrived[0].body['lines'] as string[]
+  expect(text).toContain('the price of 7 of 12 listings')
+  expect(JSON.stringify(arrived)).not.toContain('\u202e')
+})
+
 /** Runs of one program that stays open, as a daemon does. */
 async function asDaemon(runs: (run: () => Promise<ReadReport>, app: App) => Promise<void>): Promise<void> {
   const app = openApp(world.context, { logLevel: 'error' })
