@@ -67,13 +67,15 @@ function absentOf(held: readonly Approvable[], { mapping }: Feed): number {
   return isSaidOnce({ mapping }, mapping.delivery) ? held.filter(isAbsent).length : 0
 }
 
+const overInWords = (count: number): string =>
+  `${count === 1 ? 'it goes' : 'they go'} with the next complete delivery that still says so, as limits is off`
+
 function endOf(count: number, held: readonly Approvable[], feed: Feed, now: number): string {
   const { name, timezone, plan } = feed
   const [{ decision, rules }] = held as [Approvable]
   if (decision?.is === 'approved')
     return `approved by ${[...new Set(held.map((one) => one.decision?.by))].join(' and ')}`
-  if (isOver(held, plan))
-    return `${count === 1 ? 'it goes' : 'they go'} with the next complete delivery that still says so, as limits is off`
+  if (isOver(held, plan)) return overInWords(count)
   const isOfList = rules.includes('chatbot')
   const refused = decision?.is === 'refused' ? count : 0
   const clocks = held.flatMap(({ clock }) => clock ?? []).toSorted((one, other) => one - other)
@@ -146,8 +148,9 @@ export async function waitingInWords({ holds, runs }: StoreReader, feed: Feed, n
   return Array.from(counted, ([rule, count]) => {
     // A decision is about all that is held at its time.
     const isRefused = waiting.some(({ rules, decision }) => decision !== null && rules.includes(rule))
-    const told = (findings.get(rule) ?? []).map(({ found, sentence }) => capital(isRefused ? found : sentence))
-    const end = isRefused ? ['No time lets go of what was refused of them'] : []
+    const { isOff } = feed.plan.limits
+    const told = (findings.get(rule) ?? []).map(({ found, sentence }) => capital(isRefused || isOff ? found : sentence))
+    const end = isRefused ? ['No time lets go of what was refused of them'] : isOff ? [capital(overInWords(count))] : []
     return [`${many(count, 'change')} held by ${rule}`, ...told, ...end].join('. ')
   })
 }
