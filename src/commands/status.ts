@@ -106,7 +106,10 @@ function written({
     if (lastRun.counts !== '') lines.push(`  changes: ${lastRun.counts}`)
     if (lastRun.failed > 0) {
       const left = lastRun.failed - lastRun.failures.length
-      lines.push(`  ${lastRun.failed} not carried out:`, ...lastRun.failures.map((one) => `    ${failureInWords(one)}`))
+      lines.push(
+        `  ${lastRun.failed} not carried out:`,
+        ...lastRun.failures.map((failure) => `    ${failureInWords(failure)}`),
+      )
       if (left > 0) lines.push(`    and ${left} more; all of them: listing-sync runs --run ${lastRun.run}`)
     }
   }
@@ -117,8 +120,10 @@ function written({
   const approve = `; now: listing-sync approve ${feed}`
   for (const group of heldByRule) lines.push(`  ${printable(group)}${group.endsWith(approve) ? '' : approve}`)
   if (held.length > 0) lines.push(`  ${heldCount} held:`)
-  for (const one of held.slice(0, heldShown))
-    lines.push(`    ${one.kind ?? 'hold'} ${printable(one.mlsNumber)}, for ${one.hours} h: ${printable(one.why)}`)
+  for (const entry of held.slice(0, heldShown))
+    lines.push(
+      `    ${entry.kind ?? 'hold'} ${printable(entry.mlsNumber)}, for ${entry.hours} h: ${printable(entry.why)}`,
+    )
   if (heldCount > heldShown) lines.push(`    and ${heldCount - heldShown} more (see --format json)`)
   for (const { inWords } of approvals) lines.push(`  ${printable(inWords)}`)
   return `${lines.join('\n')}\n`

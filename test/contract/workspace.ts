@@ -51,9 +51,9 @@ const decided = (decision: Decision | null): Remembered =>
   memory({ holds: [{ part: 'delete', content: '', since: 7, ends: 'confirmed', clock: 7, isOfRule: true, decision }] })
 
 /** What the guard makes of an action that it lets go, and of one that it holds. */
-const letGo: Weighed = { parts: [], counts: ['renumber'], released: ['delete'] }
+const letGo: Weighed = { heldParts: [], counts: ['renumber'], released: ['delete'] }
 const heldWhole: Weighed = {
-  parts: [{ part: 'delete', content: '', rules: ['leaving'], ends: 'confirmed' }],
+  heldParts: [{ part: 'delete', content: '', rules: ['leaving'], ends: 'confirmed' }],
   counts: [],
   released: [],
 }
@@ -298,8 +298,10 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           planned.map((change) => ({ change, remembered: change.mlsNumber === 'K1' ? memory() : nothing })),
           wholeSides,
         )
-        await workspace.turn('all', (one) =>
-          one.kind === 'delete' ? turnedTo(holdOf(one, `too many deletes, ${one.mlsNumber} too`), heldWhole) : null,
+        await workspace.turn('all', (action) =>
+          action.kind === 'delete'
+            ? turnedTo(holdOf(action, `too many deletes, ${action.mlsNumber} too`), heldWhole)
+            : null,
         )
         expect([...workspace.changes('delete')]).toEqual([])
         expect([...workspace.changes('update')]).toHaveLength(650)
@@ -319,7 +321,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
 
       it('lets the guard hold what calls nothing, too; a hold stays as it is', async () => {
         add([forgetOf('A'), adoptOf('B'), holdOf(updateOf('C'), 'two of them')])
-        await workspace.turn('all', (one) => turnedTo(holdOf(one, 'a stranger')))
+        await workspace.turn('all', (action) => turnedTo(holdOf(action, 'a stranger')))
         expect([...workspace.changes('hold')].map(({ change }) => [change.action?.kind, change.why])).toEqual([
           ['forget', 'a stranger'],
           ['adopt', 'a stranger'],
@@ -381,9 +383,9 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           planned.map((change, i) => ({ change, remembered: i % 2 ? memory() : nothing })),
           wholeSides,
         )
-        await workspace.turn('remembered', (one) => turnedTo(one, letGo))
-        await workspace.turn('remembered', (one) =>
-          Number(one.mlsNumber.slice(1)) % 4 === 1 ? turnedTo(holdOf(one), heldWhole) : null,
+        await workspace.turn('remembered', (action) => turnedTo(action, letGo))
+        await workspace.turn('remembered', (action) =>
+          Number(action.mlsNumber.slice(1)) % 4 === 1 ? turnedTo(holdOf(action), heldWhole) : null,
         )
         const wanted = planned.map((change, i) => {
           if (i % 2 === 0) return turnedTo(change)
@@ -568,7 +570,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
 
       it('stay proven when the guard weighs, holds and lets go of them', async () => {
         add(gone, memory())
-        await workspace.turn('all', (one) => turnedTo(one.kind === 'forget' ? holdOf(one) : one, letGo))
+        await workspace.turn('all', (action) => turnedTo(action.kind === 'forget' ? holdOf(action) : action, letGo))
         const [weighed, isHeld] = [...workspace.changes()]
         expect(weighed).toMatchObject({ change: deleteAbsentOf('A'), weighed: letGo })
         expect(isHeld).toMatchObject({ change: holdOf(forgetAbsentOf('B')), weighed: letGo })
