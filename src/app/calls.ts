@@ -85,16 +85,16 @@ export function createCalls(
       }
     },
     async repair(feedConfig: FeedConfig, agree: Parameters<App['repair']>[1]) {
-      const { parts, wired, abandon, end } = open(feedConfig)
+      const { tools, wired, abandon, end } = open(feedConfig)
       try {
-        return await repair(wired, { ...parts, store: app.store(), abandon }, (plan) => {
+        return await repair(wired, { ...tools, store: app.store(), abandon }, (plan) => {
           // The question must not stand on the progress line.
           end()
           return agree(plan)
         })
       } finally {
         end()
-        parts.workspace.close()
+        tools.workspace.close()
       }
     },
     /** Applies the rates as configured now. */
@@ -153,21 +153,21 @@ export function createCalls(
     command: Report['command'],
     job: (
       feed: Feed,
-      parts: Parts,
+      tools: Parts,
       abandon: (reason: string) => void,
       begun: (number: number) => void,
     ) => Promise<Report>,
   ): Promise<Finished> {
     const startedAt = clock.now()
-    const { parts, wired, abandon, begun, facts, end } = open(feedConfig, signal)
-    const close = (): void => parts.workspace.close()
+    const { tools, wired, abandon, begun, facts, end } = open(feedConfig, signal)
+    const close = (): void => tools.workspace.close()
     try {
-      return { report: await job(wired, parts, abandon, begun), run: facts.run ?? null, close }
+      return { report: await job(wired, tools, abandon, begun), run: facts.run ?? null, close }
     } catch (error) {
       if (error instanceof UserError)
         return {
           report: {
-            ...reportOf(command, wired, parts, startedAt, nothing, error.message),
+            ...reportOf(command, wired, tools, startedAt, nothing, error.message),
             ...(command !== 'diff' && { unrecorded: 'lost' }),
           },
           run: facts.run ?? null,
@@ -199,7 +199,7 @@ export function createCalls(
       signal: calls.signal,
       stop,
     })
-    const parts: Parts = {
+    const tools: Parts = {
       service,
       workspace: openWorkspace(undefined, feedConfig.transport),
       runtime,
@@ -211,7 +211,7 @@ export function createCalls(
       progress.end()
       log.endRun()
     }
-    return { wired: wire(feedConfig, app.config, clock, gates), parts, abandon, begun, facts, end }
+    return { wired: wire(feedConfig, app.config, clock, gates), tools, abandon, begun, facts, end }
   }
 }
 

@@ -102,7 +102,10 @@ export async function checkStore({ store, place }: Config): Promise<Checked> {
 /** What feeds left behind: after a feed is renamed, nobody updates its listings before the new name takes them over. */
 export async function checkLeft(app: App): Promise<Checked[]> {
   const left = await leftBehind(app.config, app.reader())
-  return left.map((one) => ({ ...fine('store', `${one.what}, and left ${leftOf(one)}`), remedy: one.todo }))
+  return left.map((feedLeft) => ({
+    ...fine('store', `${feedLeft.what}, and left ${leftOf(feedLeft)}`),
+    remedy: feedLeft.todo,
+  }))
 }
 
 export function checkScratch({ feeds }: Config): Checked {

@@ -39,7 +39,7 @@ export function createDoors() {
   return {
     /** Learns secrets, for all that is written from now on. */
     learn: (found: readonly string[]): void => {
-      const isNew = found.some((one) => !secrets.includes(one))
+      const isNew = found.some((secret) => !secrets.includes(secret))
       most = Math.max(most, found.length + secretsKept)
       secrets = [...new Set([...found, ...secrets])].slice(0, most)
       if (isNew) scrubNow = scrubber(secrets)
@@ -96,7 +96,7 @@ export function createDoors() {
           ...holds,
           replace(feed, held, run) {
             function* scrubbed() {
-              for (const one of held) yield { ...one, why: scrub(one.why) }
+              for (const entry of held) yield { ...entry, why: scrub(entry.why) }
             }
             return holds.replace(feed, scrubbed(), run)
           },

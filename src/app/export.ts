@@ -217,7 +217,7 @@ async function fill(
       Object.fromEntries(open.map(([name, value]) => [name, typeof value === 'string' ? asWritten(value) : value])),
     ),
   )
-  const secretSettings = settings.filter((one) => !open.includes(one)).map(([name]) => name)
+  const secretSettings = settings.filter((setting) => !open.includes(setting)).map(([name]) => name)
   return { folder, settings: open.length, secretSettings, ...rest }
 }
 
@@ -253,7 +253,8 @@ async function confirmedOf(
   const keys = items.map(({ mlsNumber }) => mlsNumber)
   const all = new Map<string, MovingListing>()
   for (const name of feedsOfChatbot(app.config, feed))
-    for (const [key, one] of await app.reader().snapshot.confirmed(feed.chatbot, name, keys)) all.set(key, one)
+    for (const [key, confirmed] of await app.reader().snapshot.confirmed(feed.chatbot, name, keys))
+      all.set(key, confirmed)
   return all
 }
 

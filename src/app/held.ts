@@ -7,13 +7,13 @@ import { askingRules, isPartOf } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
 import { isSaidOnce } from '../run/delivery.ts'
 import { endInWords } from '../run/hold-sentences.ts'
-import type { Approvable } from '../run/told.ts'
+import type { Approvable } from '../run/named.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Finding, Held, RunsReader } from '../store/store.ts'
 
-export { isApprovable, isWaiting } from '../run/told.ts'
+export { isApprovable, isWaiting } from '../run/named.ts'
 export { withoutHolds } from '../run/moved.ts'
-export type { Approvable } from '../run/told.ts'
+export type { Approvable } from '../run/named.ts'
 
 /** Holds by listing, in the order of each listing's first: people count listings, not the facts held of them. */
 export function byListing<One extends Held>(held: readonly One[]): [One, ...One[]][] {
@@ -41,10 +41,10 @@ const ofNoRule = 'a record without MLSNumber'
 export function byRule(held: readonly Approvable[]): (readonly [rules: readonly string[], held: Approvable[]])[] {
   const asks = ({ rules, decision }: Approvable): boolean =>
     decision === null && rules.some((rule) => askingRules.has(rule))
-  const asked = new Map(held.flatMap((one) => (asks(one) ? [[one.mlsNumber, one.rules]] : [])))
+  const asked = new Map(held.flatMap((change) => (asks(change) ? [[change.mlsNumber, change.rules]] : [])))
   const rulesOf = ({ mlsNumber, rules, decision }: Approvable): readonly string[] =>
     decision === null ? (asked.get(mlsNumber) ?? rules) : rules
-  const groups = Map.groupBy(held, (one) => JSON.stringify([rulesOf(one), one.decision?.is]))
+  const groups = Map.groupBy(held, (change) => JSON.stringify([rulesOf(change), change.decision?.is]))
   return Array.from(groups.values(), (group) => [rulesOf(group[0]), group])
 }
 
@@ -70,14 +70,14 @@ function endOf(count: number, held: readonly Approvable[], feed: Feed, now: numb
   const { name, timezone, plan } = feed
   const [{ decision, rules }] = held as [Approvable]
   if (decision?.is === 'approved')
-    return `approved by ${[...new Set(held.map((one) => one.decision?.by))].join(' and ')}`
+    return `approved by ${[...new Set(held.map((change) => change.decision?.by))].join(' and ')}`
   if (isOver(held, plan))
     return `${count === 1 ? 'it goes' : 'they go'} with the next complete delivery that still says so, as limits is off`
   const isOfList = rules.includes('chatbot')
   const refused = decision?.is === 'refused' ? count : 0
-  const clocks = held.flatMap(({ clock }) => clock ?? []).toSorted((one, other) => one - other)
+  const clocks = held.flatMap(({ clock }) => clock ?? []).toSorted((a, b) => a - b)
   const [clock = null] = clocks
-  const asked = byListing(held.filter((one) => one.clock === null)).length
+  const asked = byListing(held.filter((change) => change.clock === null)).length
   const ending = { clock, last: clocks.at(-1) ?? 0, refused, asking: asked, absent: absentOf(held, feed) }
   const about = { feed: name, timezone, confirm: plan.limits.confirm, now }
   const end = endInWords(count, isOfList && rules.length === 1 ? 'listed again' : 'confirmed', ending, about)
@@ -109,7 +109,7 @@ export function groupsOf(held: readonly Approvable[], feed: Feed, now: number, f
     const clocks = group.flatMap(({ clock }) => clock ?? [])
     const isOpen = decision === null && !isOver(group, feed.plan)
     const isTimed = isOpen && confirm !== null && clocks.length > 0 && rules.join() !== 'chatbot'
-    const first = clocks.reduce((one, other) => Math.min(one, other), Infinity)
+    const first = clocks.reduce((least, other) => Math.min(least, other), Infinity)
     return {
       rules,
       changes: byListing(group).length,
@@ -117,7 +117,7 @@ export function groupsOf(held: readonly Approvable[], feed: Feed, now: number, f
       goesAt: isTimed ? new Date(first + confirm).toISOString() : null,
       asks: isOpen ? confirm === null || clocks.length < group.length : decision === 'refused',
       decision,
-      by: [...new Set(group.flatMap((one) => one.decision?.by ?? []))],
+      by: [...new Set(group.flatMap((change) => change.decision?.by ?? []))],
       // When they go is worked out anew, as somebody may have decided since the run that found this.
       sentence: [...foundIn(findings, rules, group), groupInWords(rules, group, feed, now)].join('. '),
     }
@@ -145,7 +145,7 @@ export async function findingsOf(runs: RunsReader, feed: string): Promise<Findin
   const found = new Map<string, readonly Finding[]>()
   for (const { figures } of await runs.latest(feed, runsLookedAt)) {
     const { holds = [] } = JSON.parse(figures) as { holds?: readonly Finding[] }
-    for (const [rule, these] of Map.groupBy(holds, (one) => one.rule)) if (!found.has(rule)) found.set(rule, these)
+    for (const [rule, these] of Map.groupBy(holds, (hold) => hold.rule)) if (!found.has(rule)) found.set(rule, these)
   }
   return found
 }
@@ -153,7 +153,9 @@ export async function findingsOf(runs: RunsReader, feed: string): Promise<Findin
 /** What is held of one listing: "delete M-1041: 101 Olive Street, Ames, for sale, $180,000; since Mon 31 Mar 02:00; gone from the feed". */
 export function lineOf(held: readonly [Approvable, ...Approvable[]], reader: Reader): string {
   const [{ mlsNumber, why, home }] = held
-  const which = [placeText(home), saleText(home), homePrice(home, reader)].filter((one) => one !== '').join(', ')
-  const rest = [which, `since ${minuteIn(reader.timezone, sinceOf(held))}`, printable(why)].filter((one) => one !== '')
+  const which = [placeText(home), saleText(home), homePrice(home, reader)].filter((piece) => piece !== '').join(', ')
+  const rest = [which, `since ${minuteIn(reader.timezone, sinceOf(held))}`, printable(why)].filter(
+    (piece) => piece !== '',
+  )
   return `${partsInWords(held)} ${printable(mlsNumber)}: ${rest.join('; ')}`
 }

@@ -46,7 +46,7 @@ interface Wishes {
 export function inspectSource(context: CommandContext, source: string, wishes: Wishes): Promise<Inspected> {
   const { env, configFile, doors } = context
   const found = sourceToInspect(source, configFile, { env, readFile: readTextFile, learn: doors.learn })
-  return inspectFound(context, found, givenPreset(wishes.preset, found.parts), wishes.limit)
+  return inspectFound(context, found, givenPreset(wishes.preset, found.recipe), wishes.limit)
 }
 
 /** The source of a configured feed. Throws `ConfigError` for a wrong configuration, `UsageError` if it has no such feed. */
@@ -54,7 +54,7 @@ export function inspectFeed(context: CommandContext, name: string, wishes: Wishe
   const { env, configFile, doors } = context
   const found = feedOf(name, configFile, { env, readFile: readTextFile, learn: doors.learn })
   if (found === null) throw new UsageError(`there is no feed "${printable(name)}" in ${configFile}`)
-  return inspectFound(context, found, givenPreset(wishes.preset, found.parts), wishes.limit)
+  return inspectFound(context, found, givenPreset(wishes.preset, found.recipe), wishes.limit)
 }
 
 /** The beginning of a configured feed; `isFree`: whichever preset fits it best, not its own. */
@@ -66,7 +66,7 @@ export function inspectBeginning(
 ): Promise<Inspected> {
   const { env, configFile, doors } = context
   const found = feedOf(name, configFile, { env, readFile: readTextFile, learn: doors.learn })!
-  return inspectFound(context, found, isFree ? null : givenPreset(undefined, found.parts), limit)
+  return inspectFound(context, found, isFree ? null : givenPreset(undefined, found.recipe), limit)
 }
 
 async function inspectFound(
@@ -138,12 +138,12 @@ interface Source {
   config: Config
   feed: FeedConfig
   /** The parts of a configured feed; null: the source is not in the configuration. */
-  parts: MappingParts | null
+  recipe: MappingParts | null
 }
 
 /** Throws `ConfigError` for a wrong configuration, `UsageError` for an invalid source. */
 function sourceToInspect(source: string, configFile: string, sources: ReferenceSources): Source {
-  return configuredFeed(source, configFile, sources) ?? { ...anySource(source, sources), parts: null }
+  return configuredFeed(source, configFile, sources) ?? { ...anySource(source, sources), recipe: null }
 }
 
 /** A name means a feed only if there is no file of that name. */
@@ -155,12 +155,12 @@ function configuredFeed(name: string, configFile: string, sources: ReferenceSour
 /** A feed of the configuration by its name; null: there is none. */
 function feedOf(name: string, configFile: string, sources: ReferenceSources): Source | null {
   const made = new Map<string, MappingParts>()
-  const config = loadConfig(configFile, sources, (parts) => {
-    made.set(parts.feed, parts)
-    return makeMapping(parts)
+  const config = loadConfig(configFile, sources, (recipe) => {
+    made.set(recipe.feed, recipe)
+    return makeMapping(recipe)
   })
-  const feed = config.feeds.find((one) => one.name === name)
-  return feed === undefined ? null : { config, feed, parts: made.get(name) ?? null }
+  const feed = config.feeds.find((candidate) => candidate.name === name)
+  return feed === undefined ? null : { config, feed, recipe: made.get(name) ?? null }
 }
 
 /** The preset is not used: `inspect` makes its own mapping. */
@@ -185,7 +185,7 @@ function anySource(source: string, sources: ReferenceSources): { config: Config;
 }
 
 /** The preset of `--preset`, else of the feed. Throws `UsageError` if it doesn't exist, `ConfigError` if it is wrong. */
-export function givenPreset(name: string | undefined, parts: MappingParts | null): Inspection['given'] {
+export function givenPreset(name: string | undefined, recipe: MappingParts | null): Inspection['given'] {
   if (name !== undefined) {
     const file = presetFileOf(name, process.cwd())
     if (!existsSync(file)) {
@@ -194,8 +194,8 @@ export function givenPreset(name: string | undefined, parts: MappingParts | null
     }
     return { preset: presetAt(file), options: {}, how: 'given' }
   }
-  if (parts?.presetFile == null) return null
-  return { preset: presetAt(parts.presetFile), options: parts.options, how: 'configured' }
+  if (recipe?.presetFile == null) return null
+  return { preset: presetAt(recipe.presetFile), options: recipe.options, how: 'configured' }
 }
 
 function missingPreset(file: string): string {

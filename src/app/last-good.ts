@@ -17,7 +17,7 @@ export async function lastGood(
   const accepted = mapping.delivery === 'full' ? await runs.lastAccepted(name, true) : lastSuccess
   if (accepted === null) return null
   // Whether a delta is complete cannot be known.
-  const isGood = (run: Told): boolean => isListed(run) && (mapping.delivery === 'full' || isReadable(run))
+  const isGood = (run: RunFigures): boolean => isListed(run) && (mapping.delivery === 'full' || isReadable(run))
   const last = await runs.last(name)
   const upTo = Math.min(lastSuccess, accepted)
   if (last !== null && last.result !== 'failed' && isGood(last)) return upTo
@@ -29,10 +29,10 @@ export async function lastGood(
 /** So many runs are looked at. */
 const lookedAt = 30
 
-type Told = Pick<RunRecord, 'result' | 'figures'>
+type RunFigures = Pick<RunRecord, 'result' | 'figures'>
 
-const isListed = (run: Told): boolean => figuresOf(run).remote?.complete !== false
-const isReadable = (run: Told): boolean => figuresOf(run).isUnreadable !== true
+const isListed = (run: RunFigures): boolean => figuresOf(run).remote?.complete !== false
+const isReadable = (run: RunFigures): boolean => figuresOf(run).isUnreadable !== true
 
 /** The figures of a run, as far as they tell of its delivery and of the list. Those of older versions lack some. */
 export function figuresOf(run: Pick<RunRecord, 'figures'> | undefined) {
@@ -45,7 +45,7 @@ export function figuresOf(run: Pick<RunRecord, 'figures'> | undefined) {
 }
 
 /** What was wrong with the delivery of a run that did not fail, or else with the list, as a sentence; null: nothing. */
-export function lackOf(run: Told, feed: string): string | null {
+export function lackOf(run: RunFigures, feed: string): string | null {
   const { isUnreadable, delivery, remote } = figuresOf(run)
   if (run.result === 'failed') return null
   if (isUnreadable) return `All records were rejected. See why: listing-sync inspect ${feed}`

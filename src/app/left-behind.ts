@@ -16,11 +16,11 @@ export async function leftBehind({ feeds }: Config, { snapshot, runs, holds }: S
   )
   return left
     .filter(({ chatbots, holds: held }) => chatbots.length + held > 0)
-    .map(({ now, ...one }) => {
-      const [first, ...others] = one.chatbots
+    .map(({ now, ...rest }) => {
+      const [first, ...others] = rest.chatbots
       const mirror = feeds.find(({ chatbot, plan }) => plan.ownership === 'mirror' && chatbot === first?.chatbot)
-      const todo = mirror !== undefined && others.length === 0 ? takenOffBy(mirror.name) : whatToDo(one.feed, now)
-      return { ...one, what: whatHappened(one.feed, now), todo }
+      const todo = mirror !== undefined && others.length === 0 ? takenOffBy(mirror.name) : whatToDo(rest.feed, now)
+      return { ...rest, what: whatHappened(rest.feed, now), todo }
     })
 }
 
@@ -42,6 +42,6 @@ function whatToDo(feed: string, chatbot: string | null): string {
 
 /** "12 listings in chatbot SN-1, 3 held". */
 export function leftOf({ chatbots, holds }: Left): string {
-  const listings = chatbots.map((one) => `${many(one.listings, 'listing')} in chatbot ${printable(one.chatbot)}`)
+  const listings = chatbots.map((left) => `${many(left.listings, 'listing')} in chatbot ${printable(left.chatbot)}`)
   return [...listings, ...(holds > 0 ? [`${holds} held`] : [])].join(', ')
 }

@@ -11,6 +11,6 @@ export function listsInWords({ observe }: Pick<FeedConfig, 'observe'>): string {
 const units = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
 
 function lengthInWords(milliseconds: number): string {
-  const [unit, length] = Object.entries(units).find(([, one]) => milliseconds % one === 0)!
+  const [unit, length] = Object.entries(units).find(([, size]) => milliseconds % size === 0)!
   return `${milliseconds / length}${unit}`
 }

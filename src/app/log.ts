@@ -128,7 +128,7 @@ export function createLog(options: LogOptions): RunLog {
       }
       const others = leftOut.slice(most.named)
       if (others.length === 0) return
-      const left = others.reduce((sum, one) => sum + one.left, 0)
+      const left = others.reduce((sum, other) => sum + other.left, 0)
       logger().warn({ different: others.length }, `left out ${many(left, 'more message')}`)
       begin()
     },

@@ -12,7 +12,7 @@ import { forms } from '../notify/forms.ts'
 import { messageOf } from '../notify/message.ts'
 import type { Facts, Message } from '../notify/message.ts'
 import { newsOf, nothingTold } from '../notify/news.ts'
-import type { Condition, News, Told } from '../notify/news.ts'
+import type { Condition, News, Notified } from '../notify/news.ts'
 import type * as Sending from '../notify/send.ts'
 import type { Target } from '../notify/settings.ts'
 import { homePrice, placeText } from '../report/values.ts'
@@ -26,7 +26,7 @@ import { lackOf, lastGood } from './last-good.ts'
 const send: typeof Sending.send = async (...words) => (await import('../notify/send.ts')).send(...words)
 
 /** By the fingerprint of each place, what it was told of a feed. An address that stands twice, for other events, is two places. */
-type Memory = Record<string, Told>
+type Memory = Record<string, Notified>
 
 /** What this process remembers of a feed, for when the store can't be read or takes no writes. */
 interface Remembered {
@@ -61,14 +61,14 @@ export function createNotifier(app: App, signal: AbortSignal) {
     if (occasion.ended?.unrecorded === 'elsewhere') return
     const before = last.get(feed.name) ?? Promise.resolve()
     const telling = before
-      .then(() => told(feed, occasion))
+      .then(() => notifyOf(feed, occasion))
       .catch((error: unknown) => {
         log.warn({ feed: feed.name, problem: problemOf(error) }, 'could not tell anybody how the feed is')
       })
     last.set(feed.name, telling)
   }
 
-  async function told(feed: FeedConfig, { ended, isStale = false }: Occasion): Promise<void> {
+  async function notifyOf(feed: FeedConfig, { ended, isStale = false }: Occasion): Promise<void> {
     const { notify } = app.config
     const now = clock.now()
     const { store, run, good, waiting, memory, noted } = await known(feed, now)
@@ -94,14 +94,14 @@ export function createNotifier(app: App, signal: AbortSignal) {
         const before = memory[place] ?? nothingTold
         // Without the store nobody knows what is held.
         const on = store === null ? target.on.filter((event) => event !== 'held') : target.on
-        const { news, told } = newsOf(before, condition, on)
-        for (const one of news) {
-          if (await deliver(target, number, messageOf(one, await facts(one), now))) continue
+        const { news, after } = newsOf(before, condition, on)
+        for (const event of news) {
+          if (await deliver(target, number, messageOf(event, await facts(event), now))) continue
           // What is held is told last: the place has taken the rest.
           const but = on.filter((event) => event !== 'held')
-          return [place, one.event === 'held' ? newsOf(before, condition, but).told : before] as const
+          return [place, event.event === 'held' ? newsOf(before, condition, but).after : before] as const
         }
-        return [place, told] as const
+        return [place, after] as const
       }),
     )
     await remember(feed.name, store, noted, { good, memory: Object.fromEntries(after), isNoted: false })
@@ -114,7 +114,7 @@ export function createNotifier(app: App, signal: AbortSignal) {
     const own = remembered.get(name)
     try {
       const store = app.store()
-      const noted = (await store.runs.told(name)) ?? '{}'
+      const noted = (await store.runs.notified(name)) ?? '{}'
       // After the loss of a store there may be a hold for each of a million listings, and nobody is told of those.
       const { holds } = await withoutHolds(feed, store)
       const isAnyWaiting = (await holds.waiting(name, now)) > 0
@@ -194,14 +194,14 @@ export function createNotifier(app: App, signal: AbortSignal) {
     /** Resolves once all that was begun is told, or given up: a place that hangs does not keep a program that was told to stop. */
     async idle(): Promise<void> {
       const over = new AbortController()
-      const told = Promise.all(last.values()).finally(() => over.abort())
+      const allSent = Promise.all(last.values()).finally(() => over.abort())
       const late = stopped
         .then((at) => clock.sleep(Math.max(0, at + patience - clock.now()), over.signal))
         .then(
           () => log.warn('stopped before everybody was told: what is left is told after the next run'),
           () => undefined,
         )
-      await Promise.race([told, late])
+      await Promise.race([allSent, late])
     },
   }
 }
@@ -243,7 +243,7 @@ async function factsOf(
   const decided = events.findLast(({ what }) => what !== 'let go' && what !== 'ended')
   // What became of most holds in the last run that ended any.
   const ends = events.filter(({ what }) => what === 'let go' || what === 'ended')
-  const [end] = ends.filter(({ at }) => at === ends.at(-1)!.at).toSorted((one, other) => other.holds - one.holds)
+  const [end] = ends.filter(({ at }) => at === ends.at(-1)!.at).toSorted((a, b) => b.holds - a.holds)
   return {
     feed: name,
     chatbot,

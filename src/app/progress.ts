@@ -43,15 +43,15 @@ export function progressOf(
   const line = progressLine(feed, stream)
   let stage: Stage | null = null
   let begun = { at: 0, done: 0 }
-  let told = clock.now()
+  let shownAt = clock.now()
   let isTelling = false
   return {
     show(now, done, total) {
       line.show(now, done, total)
       const at = clock.now()
       if (stage !== now) [stage, begun] = [now, { at, done }]
-      if (at - told < telling) return
-      told = at
+      if (at - shownAt < telling) return
+      shownAt = at
       const seconds = (at - begun.at) / 1000
       const perSecond = seconds > 0 ? (done - begun.done) / seconds : 0
       const left = total === null || perSecond <= 0 ? null : Math.ceil((total - done) / perSecond)

@@ -13,15 +13,15 @@ export function readTextFile(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     if (!fstatSync(file).isFile()) throw new UserError('it is a folder, a device or a pipe, not a file')
-    const parts: Buffer[] = []
+    const chunks: Buffer[] = []
     // Read to the end whatever its size says: files of /proc claim to be empty.
     for (let size = 0; ;) {
       const part = Buffer.allocUnsafe(64 * 1024)
       const bytes = readSync(file, part)
-      if (bytes === 0) return Buffer.concat(parts).toString('utf8')
+      if (bytes === 0) return Buffer.concat(chunks).toString('utf8')
       size += bytes
       if (size > mostBytes) throw new UserError(`it has more than ${mostBytes} bytes`)
-      parts.push(part.subarray(0, bytes))
+      chunks.push(part.subarray(0, bytes))
     }
   } finally {
     closeSync(file)

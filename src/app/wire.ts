@@ -21,7 +21,11 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
   const confused = confusedWith(config, feed)
   // On the service, marks may still have a former name.
   const namesOf = (feeds: readonly string[]): Set<string> =>
-    new Set(config.feeds.flatMap((one) => (feeds.includes(one.name) ? [one.name, ...one.formerly] : [])))
+    new Set(
+      config.feeds.flatMap((feedConfig) =>
+        feeds.includes(feedConfig.name) ? [feedConfig.name, ...feedConfig.formerly] : [],
+      ),
+    )
   const { member, encoding } = transport
   // Beside the mapping, these decide what a record's bytes mean (dates are local, and letters may be), and what of it counts.
   const read = [feed.mapping.version, timezone, encoding, [...plan.volatile.fields].toSorted()]
@@ -69,8 +73,8 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     outranks: namesOf(ofChatbot.slice(ofChatbot.indexOf(name) + 1)),
     configured: namesOf(ofChatbot),
     unmarked: namesOf(
-      config.feeds.flatMap((one) =>
-        one.plan.ownership === 'snapshot' && ofChatbot.includes(one.name) ? one.name : [],
+      config.feeds.flatMap((feedConfig) =>
+        feedConfig.plan.ownership === 'snapshot' && ofChatbot.includes(feedConfig.name) ? feedConfig.name : [],
       ),
     ),
     notes: [

@@ -133,10 +133,10 @@ async function each<Item>(
   try {
     for (const item of items) {
       if (stopping(context) || tooLate(context, until)) break
-      const one: Promise<void> = limit(() => guarded(context, until, () => task(item)))
-      const ended = (): unknown => running.delete(one)
-      running.add(one)
-      one.then(ended, ended)
+      const inProgress: Promise<void> = limit(() => guarded(context, until, () => task(item)))
+      const ended = (): unknown => running.delete(inProgress)
+      running.add(inProgress)
+      inProgress.then(ended, ended)
       if (running.size >= concurrency * 2) await Promise.race(running)
     }
     await Promise.all(running)

@@ -83,7 +83,7 @@ async function refusalOf(
   return refusedBefore(row, contentHash(listing, plan.volatile.fields), { mapping: mapping.version, now, timezone })
 }
 
-const no = (work: Promise<void>): Promise<boolean> => work.then(() => false)
+const no = (step: Promise<void>): Promise<boolean> => step.then(() => false)
 
 /** If a create was planned and a look-up found the listing, it may be another one than the known identifier is of. */
 const foundBy = ({ kind }: Create | Update): Pick<Confirmation, 'identifier'> =>
@@ -106,7 +106,7 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
     if (shown === null) return
     if (shown.length > 1)
       return record(context, stored, 'failed', `${shown.length} listings on the service have this MLSNumber`)
-    const another = shown.find((one) => isOfAnotherFeed(context, one))
+    const another = shown.find((item) => isOfAnotherFeed(context, item))
     if (another !== undefined && !outranks(feed, another.owner))
       return record(context, stored, 'failed', `feed ${another.owner} of this chatbot has it`)
     if (shown.length === 1) {
@@ -244,7 +244,7 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
 export async function forgetOne(context: ApplyContext, stored: Stored<OfKind<'forget'>>): Promise<void> {
   const shown = await lookUp(context, stored, 'failed')
   if (shown === null) return
-  const isLetGo = stored.change.cause === 'other-feed' && shown.every((one) => isOfAnotherFeed(context, one))
+  const isLetGo = stored.change.cause === 'other-feed' && shown.every((item) => isOfAnotherFeed(context, item))
   if (shown.length > 0 && !isLetGo)
     return record(context, stored, 'skipped', 'the service has it after all: the next run decides')
   await context.store.snapshot.forget(context.feed.chatbot, [stored.change.mlsNumber], null)
@@ -381,7 +381,10 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
     isMade: false,
     beforeSend: async (): Promise<void> => {
       mark.isMade = true
-      const calls = changes.map((one) => ({ key: one.change.mlsNumber, counts: countedBy(kind, one, orders) }))
+      const calls = changes.map((planned) => ({
+        key: planned.change.mlsNumber,
+        counts: countedBy(kind, planned, orders),
+      }))
       await store.ledger.begin(feed.chatbot, feed.name, kind, calls, runtime.clock.now())
       for (const { seq } of changes) underWay.add(seq)
     },

@@ -42,7 +42,7 @@ export function homeIn(
 }
 
 function deliveredAs(workspace: Workspace, mlsNumber: string): Known {
-  for (const one of workspace.deliveredAs(mlsNumber)) if (one.kind === 'listing') return one.listing
+  for (const delivered of workspace.deliveredAs(mlsNumber)) if (delivered.kind === 'listing') return delivered.listing
   return null
 }
 

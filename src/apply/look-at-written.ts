@@ -88,7 +88,7 @@ async function baselineOf(
   const cleared = new Set(clearedWith(change))
   // A field that this write was to clear and did not is only told: it is no reason to write again.
   const isToBeCleared = ({ field, to }: FieldChange): boolean => to === null && cleared.has(field)
-  const isUnknown = (one: FieldChange): boolean => !known.has(one.field) && !isToBeCleared(one)
+  const isUnknown = (fieldChange: FieldChange): boolean => !known.has(fieldChange.field) && !isToBeCleared(fieldChange)
   let isSentTwice = false
   const before = change.kind === 'update' ? change.shownHash : context.foundBefore.get(key)
   const isAsBefore = before === shown.hash
@@ -98,7 +98,7 @@ async function baselineOf(
     // What was there before the first write may be in the service's own form already. Without marks a second one tells, but of no fact
     // that visitors rely on: if the service ignores both, a wrong price would stay for good.
     const isBare = change.cause === 'never-sent' && context.service.mark === null
-    const isFirst = isBare && fields.every((one) => !isUnknown(one) || cosmetic.has(one.field))
+    const isFirst = isBare && fields.every((fieldChange) => !isUnknown(fieldChange) || cosmetic.has(fieldChange.field))
     if (isOdd && isAsBefore && change.cause !== 'unseen' && !isFirst)
       return { key, hash: shown.hash, ignored: isToShow(context, change), isAtRest: false }
     // While an attempt of the first write may still land, a second one would prove nothing.
@@ -117,12 +117,12 @@ async function baselineOf(
   }
   if (fields.length > 0 && isOfAnotherRun(context, shown))
     return { key, hash: shown.hash, ignored: true, isAtRest: false }
-  for (const one of fields) {
-    const times = isToBeCleared(one) ? found.uncleared : found.forms
-    const before = times[one.field] ?? 0
-    times[one.field] = before + 1
+  for (const fieldChange of fields) {
+    const times = isToBeCleared(fieldChange) ? found.uncleared : found.forms
+    const before = times[fieldChange.field] ?? 0
+    times[fieldChange.field] = before + 1
     // A listing of which both writes were ignored looks the same: one alone would make a form of somebody's edit.
-    if (isSentTwice && before > 0) known.add(one.field)
+    if (isSentTwice && before > 0) known.add(fieldChange.field)
   }
   return { key, hash: shown.hash, ignored: false, isAtRest: false }
 }

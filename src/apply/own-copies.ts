@@ -92,10 +92,12 @@ async function noteSaid(context: ApplyContext, key: string): Promise<void> {
   const { snapshot, deliveries } = context.store
   const { name, chatbot } = context.feed
   if ((await deliveries.pendingOf(name, [key])).has(key)) return
-  const said = (await snapshot.confirmed(chatbot, name, [key])).get(key)
+  const confirmed = (await snapshot.confirmed(chatbot, name, [key])).get(key)
   const row = await rowOf(context, key)
-  if (said === undefined || row === null) return
-  const delivered = [{ kind: 'listing' as const, at: 'a record of before its copy was taken off', ...caughtUp(said) }]
+  if (confirmed === undefined || row === null) return
+  const delivered = [
+    { kind: 'listing' as const, at: 'a record of before its copy was taken off', ...caughtUp(confirmed) },
+  ]
   await deliveries.notePending(name, [{ key, delivered, at: row.sentAt }], context.runtime.clock.now())
 }
 

@@ -62,8 +62,8 @@ export function approveCommand(
       if (!isJson) return
       const groups = groupsOf(held, feed, now, held.length === 0 ? new Map() : await findingsOf(runs, feed.name))
       const until = decision === 'approved' ? new Date(now + approvalLasts).toISOString() : null
-      const told = { feed: feed.name, decision, changes, held: held.map(entryOf), holds: groups, until, message }
-      app.doors.out.document(told, jsonDocument)
+      const answer = { feed: feed.name, decision, changes, held: held.map(entryOf), holds: groups, until, message }
+      app.doors.out.document(answer, jsonDocument)
     }
     /** A run carries out what it planned, whatever is decided meanwhile. */
     const goesOn = async (): Promise<string> => {
@@ -89,7 +89,7 @@ export function approveCommand(
         write(
           group
             .slice(from, from + most)
-            .map((one) => `    ${lineOf(one, reader)}\n`)
+            .map((entry) => `    ${lineOf(entry, reader)}\n`)
             .join(''),
         )
         const left = group.length - from - most

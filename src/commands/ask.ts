@@ -19,7 +19,7 @@ interface AskOptions {
 }
 
 /** A message and what came of it, as `--format` and `--transcript` write it. Times are ISO 8601. */
-interface Told {
+interface Answered {
   at: string
   session: number
   question: string
@@ -50,9 +50,9 @@ export function askCommand(context: CommandContext, text: string | undefined, op
     // One attempt: a 429 is often meant for the chatbot's visitor, and a message sent twice is counted twice.
     const client = await app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
     const transcript = openTranscript(options.transcript, app.doors)
-    const answers: Told[] = []
+    const answers: Answered[] = []
     const ask = options.stream ? askStreaming : askOnce
-    const one = async (content: string, signal: AbortSignal): Promise<number> => {
+    const putQuestion = async (content: string, signal: AbortSignal): Promise<number> => {
       const pieces = out.pieces()
       const printer = new ChatPrinter(pieces.write)
       const end = (): void => {
@@ -61,7 +61,7 @@ export function askCommand(context: CommandContext, text: string | undefined, op
       }
       const startedAt = clock.now()
       const iso = (): string => new Date(clock.now()).toISOString()
-      const told: Told = {
+      const document: Answered = {
         at: iso(),
         session: sessionID,
         question: content,
@@ -72,14 +72,14 @@ export function askCommand(context: CommandContext, text: string | undefined, op
         problem: null,
       }
       const note = (): void => {
-        told.took = clock.now() - startedAt
-        answers.push(told)
-        transcript?.add(told)
-        if (format === 'jsonl') out.document(told, jsonLine)
+        document.took = clock.now() - startedAt
+        answers.push(document)
+        transcript?.add(document)
+        if (format === 'jsonl') out.document(document, jsonLine)
       }
       const listener: Listener = {
         piece(piece) {
-          told.answer = (told.answer ?? '') + piece
+          document.answer = (document.answer ?? '') + piece
           if (format === 'text') printer.print(piece)
           else if (format === 'jsonl' && options.stream) out.document({ at: iso(), content: piece }, jsonLine)
         },
@@ -94,7 +94,7 @@ export function askCommand(context: CommandContext, text: string | undefined, op
         const question = { sessionID, content, ...(type && { chatAskType: type }), fileIds }
         const { answer, tokens, noAnswer } = await ask(client, question, listener, signal)
         if (format === 'text') end()
-        Object.assign(told, { answer, tokens, noAnswer })
+        Object.assign(document, { answer, tokens, noAnswer })
         note()
         const cost = tokens === null ? 'the service says no number of tokens' : many(tokens, 'token')
         err.write(`${cost}${noAnswer ? '; the chatbot had no answer' : ''}\n`)
@@ -102,15 +102,15 @@ export function askCommand(context: CommandContext, text: string | undefined, op
       } catch (error) {
         if (format === 'text') end()
         if (!(error instanceof ServiceError)) throw error
-        told.problem = error.message
+        document.problem = error.message
         note()
         throw new UserError(`${feed.name}: ${error.message}`, { cause: error })
       }
     }
     try {
       return await (text === undefined
-        ? chat(one, { err, signal: context.signal, history: questionsOf(options.transcript) })
-        : one(text, context.signal))
+        ? chat(putQuestion, { err, signal: context.signal, history: questionsOf(options.transcript) })
+        : putQuestion(text, context.signal))
     } finally {
       if (format === 'json') out.document({ version: 1, feed: feed.name, chatbot: feed.chatbot, answers }, jsonDocument)
       transcript?.close()
@@ -142,7 +142,7 @@ interface ChatDoors {
  * or, where none is, the chat.
  */
 async function chat(
-  one: (content: string, signal: AbortSignal) => Promise<number>,
+  putQuestion: (content: string, signal: AbortSignal) => Promise<number>,
   { err, signal, history }: ChatDoors,
 ): Promise<number> {
   const isTerminal = process.stdin.isTTY && err.isTTY
@@ -163,7 +163,7 @@ async function chat(
     if (line.trim() !== '') {
       asking = new AbortController()
       try {
-        status = Math.max(status, await one(line, AbortSignal.any([signal, asking.signal])))
+        status = Math.max(status, await putQuestion(line, AbortSignal.any([signal, asking.signal])))
       } catch (error) {
         if (!isTerminal || signal.aborted || !(error instanceof UserError)) throw error
         err.write(`${printable(error.message)}\n`)

@@ -32,16 +32,16 @@ export async function checkCommand(
   { format }: { format: 'text' | 'json' },
 ): Promise<number> {
   const { out } = context.doors
-  const told = (checks: Checked[]): void =>
+  const print = (checks: Checked[]): void =>
     format === 'json'
       ? out.document({ ok: checks.every(({ ok }) => ok), checks }, jsonDocument)
-      : out.document(checks, (clean) => clean.map((one) => lineOf(one, out.isTTY)).join(''))
+      : out.document(checks, (clean) => clean.map((check) => lineOf(check, out.isTTY)).join(''))
   let app
   try {
     app = openApp(context)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    told(error.problems.map(problemOf))
+    print(error.problems.map(problemOf))
     return exitStatus.configuration
   }
   return withApp(app, async (opened) => {
@@ -65,7 +65,7 @@ export async function checkCommand(
       // What it cut short says nothing about the source or the service.
       context.signal.throwIfAborted()
     }
-    told(checks)
+    print(checks)
     return checks.every(({ ok }) => ok) ? exitStatus.right : exitStatus.failed
   })
 }
@@ -85,21 +85,21 @@ function checkedConfiguration(file: string, feeds: readonly FeedConfig[]): Check
 
 /** When the daemon runs the feed next, in the feed's own time. */
 function nextRun({ name, source, schedule, timezone }: FeedConfig, now: number): Checked {
-  const told = { what: 'schedule', feed: name } as const
+  const about = { what: 'schedule', feed: name } as const
   if (schedule === null) {
     const add = source === '-' ? '' : '; for the daemon add: schedule: "*/30 * * * *"'
     const remedy = `the daemon leaves it out${add}`
-    return { ...told, ok: true, found: 'runs by hand only', remedy }
+    return { ...about, ok: true, found: 'runs by hand only', remedy }
   }
   const next = dueTimes({ expression: schedule, timezone }).next(now)
   if (next === null)
     return {
-      ...told,
+      ...about,
       ok: false,
       found: `"${schedule}" names no time`,
       remedy: 'check the day and the month of `schedule`',
     }
-  return { ...told, ok: true, found: `next run ${minuteIn(timezone, next)} (${timezone})`, remedy: null }
+  return { ...about, ok: true, found: `next run ${minuteIn(timezone, next)} (${timezone})`, remedy: null }
 }
 
 function lineOf({ what, feed, ok, found, remedy }: Checked, colour: boolean): string {

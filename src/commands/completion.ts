@@ -27,9 +27,11 @@ const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\'
 
 function bash(program: Offered, commands: readonly Offered[]): string {
   const names = commands.map(({ name }) => name)
-  const cases = commands.map((one) => `    ${one.name}) words="${words([...flags(one), ...flags(program)])}" ;;`)
-  const values = (one: Offered, pattern: string): string[] =>
-    one.options
+  const cases = commands.map(
+    (command) => `    ${command.name}) words="${words([...flags(command), ...flags(program)])}" ;;`,
+  )
+  const values = (command: Offered, pattern: string): string[] =>
+    command.options
       .filter(({ choices }) => choices.length > 0)
       .map(
         ({ flag, choices }) =>
@@ -42,7 +44,7 @@ _listing_sync() {
     case "$word" in ${names.join('|')}) command="$word"; break ;; esac
   done
   case "$command $before" in
-${[...values(program, '*'), ...commands.flatMap((one) => values(one, one.name))].join('\n')}
+${[...values(program, '*'), ...commands.flatMap((command) => values(command, command.name))].join('\n')}
     *\\ --config|*\\ --out) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   case "$command" in
@@ -56,15 +58,17 @@ complete -o default -F _listing_sync listing-sync
 }
 
 function zsh(program: Offered, commands: readonly Offered[]): string {
-  const offered = (one: Offered): string[] =>
-    [...one.options, ...program.options].map(({ flag, description, choices }) => {
-      const told = description.replaceAll(/[[\]:\\]/g, String.raw`\$&`)
-      return quoted(choices.length > 0 ? `${flag}[${told}]:value:(${words(choices)})` : `${flag}[${told}]`)
+  const offered = (command: Offered): string[] =>
+    [...command.options, ...program.options].map(({ flag, description, choices }) => {
+      const help = description.replaceAll(/[[\]:\\]/g, String.raw`\$&`)
+      return quoted(choices.length > 0 ? `${flag}[${help}]:value:(${words(choices)})` : `${flag}[${help}]`)
     })
   const names = commands.map(({ name, description }) =>
     quoted(`${name}:${description.replaceAll(':', String.raw`\:`)}`),
   )
-  const cases = commands.map((one) => `    ${one.name}) _arguments ${offered(one).join(' ')} '*:file:_files' ;;`)
+  const cases = commands.map(
+    (command) => `    ${command.name}) _arguments ${offered(command).join(' ')} '*:file:_files' ;;`,
+  )
   return `#compdef listing-sync
 # listing-sync for zsh: listing-sync completion zsh > "\${fpath[1]}/_listing-sync"
 _listing_sync() {
@@ -86,10 +90,10 @@ function fish(program: Offered, commands: readonly Offered[]): string {
   const lines = ['# listing-sync for fish: listing-sync completion fish | source']
   const option = ({ flag, description, choices }: Offered['options'][number], condition: string): string =>
     `complete -c listing-sync ${condition}-l ${flag.slice(2)} -d ${quoted(description)}${choices.length > 0 ? ` -xa ${quoted(words(choices))}` : ''}`
-  for (const one of program.options) lines.push(option(one, ''))
+  for (const flag of program.options) lines.push(option(flag, ''))
   for (const { name, description, options } of commands) {
     lines.push(`complete -c listing-sync -n __fish_use_subcommand -a ${name} -d ${quoted(description)}`)
-    for (const one of options) lines.push(option(one, `-n '__fish_seen_subcommand_from ${name}' `))
+    for (const flag of options) lines.push(option(flag, `-n '__fish_seen_subcommand_from ${name}' `))
   }
   return `${lines.join('\n')}\n`
 }

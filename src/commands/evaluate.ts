@@ -59,7 +59,7 @@ export function evaluateCommand(context: CommandContext, file: string, options: 
         ask: (content) => client.ask({ sessionID: session, content }, { signal: context.signal }),
         now: () => app.runtime.clock.now(),
         signal: context.signal,
-        told: (one) => transcript?.add(one),
+        tried: (attempt) => transcript?.add(attempt),
       })
       if (options.junit !== undefined) app.doors.replace(options.junit, evaluation, (clean) => junit(feed.name, clean))
       const changes = before === null ? null : turned(before, evaluation.tries)
@@ -136,13 +136,13 @@ function text({ name, chatbot }: FeedConfig, { evaluation, threshold, changes }:
   const lines = [
     `${name} → chatbot ${printable(chatbot)}: ${passed} of ${wanted} passed, ${rate} % (threshold ${threshold} %)`,
   ]
-  for (const one of tries.filter(({ pass }) => !pass)) {
-    const why = one.problem ?? `the answer ${one.failures.join('; ')}`
+  for (const attempt of tries.filter(({ pass }) => !pass)) {
+    const why = attempt.problem ?? `the answer ${attempt.failures.join('; ')}`
     lines.push(
-      `  failed  ${printable(one.id)}, try ${one.try}: ${printable(why)}`,
-      `      asked     ${printable(one.question)}`,
+      `  failed  ${printable(attempt.id)}, try ${attempt.try}: ${printable(why)}`,
+      `      asked     ${printable(attempt.question)}`,
     )
-    if (one.answer !== null) lines.push(`      answered  "${shorten(printable(one.answer), 300)}"`)
+    if (attempt.answer !== null) lines.push(`      answered  "${shorten(printable(attempt.answer), 300)}"`)
   }
   if (stopped !== null) lines.push(`  ended early, ${wanted - tries.length} not done: ${printable(stopped)}`)
   for (const { id, before, now, to } of changes ?? [])

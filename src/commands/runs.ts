@@ -35,12 +35,12 @@ export function runsCommand(
     let found: NumberedRun[]
     if (number === null) found = await runs.latest(feed ?? null, shown)
     else {
-      const one = await runs.numbered(number)
-      if (one === null || (feed !== undefined && one.feed !== feed))
+      const run = await runs.numbered(number)
+      if (run === null || (feed !== undefined && run.feed !== feed))
         throw new UserError(
           `run ${number}${feed === undefined ? '' : ` of ${feed}`} is not on record; the latest are: listing-sync runs`,
         )
-      found = [one]
+      found = [run]
     }
     let failures: Failure[] = []
     if (number !== null) {
@@ -53,10 +53,10 @@ export function runsCommand(
       }
       failures = report === null ? failuresIn(found[0].figures).failures : Array.from(report.changes('open'), failureOf)
     }
-    const told = found.map(tellable)
-    if (format === 'json') doors.out.document(told, jsonDocument)
+    const entries = found.map(tellable)
+    if (format === 'json') doors.out.document(entries, jsonDocument)
     else if (found.length === 0) doors.out.write('no run is on record\n')
-    else if (number === null) doors.out.document(found, (clean) => clean.map((one) => lineOf(one, config)).join(''))
+    else if (number === null) doors.out.document(found, (clean) => clean.map((run) => lineOf(run, config)).join(''))
     else doors.out.document({ run: found[0], failures }, (clean) => whole(clean, config))
     return exitStatus.right
   })
@@ -95,8 +95,8 @@ function numberOf(run: string | undefined): number | null {
 function tellable({ figures, startedAt, finishedAt, number, ...run }: NumberedRun) {
   const iso = (at: number): string => new Date(at).toISOString()
   const seconds = Math.max(0, finishedAt - startedAt) / 1000
-  const told = JSON.parse(figures) as Record<string, unknown>
-  return { run: number, ...run, startedAt: iso(startedAt), finishedAt: iso(finishedAt), seconds, ...told }
+  const numbers = JSON.parse(figures) as Record<string, unknown>
+  return { run: number, ...run, startedAt: iso(startedAt), finishedAt: iso(finishedAt), seconds, ...numbers }
 }
 
 const zoneOf = ({ feeds }: Config, feed: string): string => feeds.find(({ name }) => name === feed)?.timezone ?? 'UTC'
@@ -121,7 +121,8 @@ function whole({ run, failures }: { run: NumberedRun; failures: Failure[] }, con
   ]
   const lines = rows.filter(([, text]) => text !== '').map(([name, text]) => `  ${name.padEnd(9)} ${text}\n`)
   const { count } = failuresIn(run.figures)
-  if (count > 0) lines.push(`  not carried out (${count}):\n`, ...failures.map((one) => `    ${failureInWords(one)}\n`))
+  if (count > 0)
+    lines.push(`  not carried out (${count}):\n`, ...failures.map((failure) => `    ${failureInWords(failure)}\n`))
   if (count > failures.length) lines.push(`    and ${count - failures.length} more, of which nothing is kept\n`)
   return `run ${run.number}: ${run.command} of ${printable(run.feed)} → chatbot ${printable(run.chatbot)}: ${run.result}\n${lines.join('')}`
 }

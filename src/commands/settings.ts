@@ -87,7 +87,7 @@ function outcome({ name, chatbot }: FeedConfig, { changes, lacking, unknown }: O
   const many = `${changes.length === 0 ? 'no' : changes.length} ${changes.length === 1 ? 'setting' : 'settings'}`
   const lines = [`${name} → chatbot ${printable(chatbot)}: ${many} ${dryRun ? 'would change' : 'changed'}`]
   lines.push(...changes.map(changeLine))
-  for (const one of lacking) lines.push(`  ${lackingSentence(one)}`)
-  for (const one of unknown) lines.push(`  ${one} stays as it is: what it was before is not known`)
+  for (const setting of lacking) lines.push(`  ${lackingSentence(setting)}`)
+  for (const name of unknown) lines.push(`  ${name} stays as it is: what it was before is not known`)
   return `${lines.join('\n')}\n`
 }

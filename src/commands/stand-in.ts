@@ -54,7 +54,7 @@ async function resoCommand(
 ): Promise<number> {
   if (settings !== undefined || data !== undefined)
     throw new UsageError('--settings and --data are not for: stand-in reso')
-  const name = profileNames.find((one) => one === vendor)
+  const name = profileNames.find((profile) => profile === vendor)
   if (name === undefined) throw new UsageError(`--vendor is one of ${profileNames.join(', ')}, not "${vendor}"`)
   if (!/^\d{1,6}$/.test(homes)) throw new UsageError(`--homes takes a number up to 999999, not "${homes}"`)
   const clock = context.clock ?? systemClock

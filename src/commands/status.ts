@@ -102,7 +102,10 @@ function written({
     if (lastRun.counts !== '') lines.push(`  changes: ${lastRun.counts}`)
     if (lastRun.failed > 0) {
       const left = lastRun.failed - lastRun.failures.length
-      lines.push(`  ${lastRun.failed} not carried out:`, ...lastRun.failures.map((one) => `    ${failureInWords(one)}`))
+      lines.push(
+        `  ${lastRun.failed} not carried out:`,
+        ...lastRun.failures.map((failure) => `    ${failureInWords(failure)}`),
+      )
       if (left > 0) lines.push(`    and ${left} more; all of them: listing-sync runs --run ${lastRun.run}`)
     }
   }
@@ -112,8 +115,10 @@ function written({
   if (stale !== null && lastRun !== null) lines.push(`  stale: ${stale}`)
   for (const group of heldByRule) lines.push(`  ${group}; now: listing-sync approve ${feed}`)
   if (held.length > 0) lines.push(`  ${held.length} held:`)
-  for (const one of held.slice(0, heldShown))
-    lines.push(`    ${one.kind ?? 'hold'} ${printable(one.mlsNumber)}, for ${one.hours} h: ${printable(one.why)}`)
+  for (const entry of held.slice(0, heldShown))
+    lines.push(
+      `    ${entry.kind ?? 'hold'} ${printable(entry.mlsNumber)}, for ${entry.hours} h: ${printable(entry.why)}`,
+    )
   if (held.length > heldShown) lines.push(`    and ${held.length - heldShown} more (see --format json)`)
   for (const { inWords } of approvals) lines.push(`  ${printable(inWords)}`)
   return `${lines.join('\n')}\n`

@@ -38,15 +38,15 @@ export function readSettingsFiles(
 
 /** If two feeds set the same setting of one chatbot, each would set it again after every run. */
 function twiceSaid(tree: unknown, fromFiles: ReadonlyMap<string, ChatbotSettings>): Located[] {
-  const said = new Map<string, string>()
+  const setBy = new Map<string, string>()
   const problems: Located[] = []
   for (const [feed, value] of Object.entries(mappingOf(mappingOf(tree).feeds))) {
     const { chatbot, settings, service } = mappingOf(value)
     const { baseUrl } = mappingOf(service)
     for (const name of Object.keys(mappingOf(fromFiles.get(feed) ?? settings))) {
       const key = JSON.stringify([baseUrl, chatbot, name])
-      const other = said.get(key)
-      if (other === undefined) said.set(key, feed)
+      const other = setBy.get(key)
+      if (other === undefined) setBy.set(key, feed)
       else
         problems.push({
           path: ['feeds', feed, 'settings'],

@@ -247,9 +247,9 @@ function secretsOf({ service, feeds, store, notify, http }: Omit<Config, 'litera
     for (const value of Object.values(headers)) secrets.push(...withoutScheme(value))
   }
   if (http?.token !== undefined) secrets.push(http.token)
-  const told = [...notify.map(({ url }) => url), ...feeds.map(({ heartbeat }) => heartbeat ?? '')]
+  const addresses = [...notify.map(({ url }) => url), ...feeds.map(({ heartbeat }) => heartbeat ?? '')]
   const names = new Set(feeds.map(({ name }) => name))
-  secrets.push(...told.flatMap((address) => callSecrets(address, names)))
+  secrets.push(...addresses.flatMap((address) => callSecrets(address, names)))
   return [...new Set(secrets.filter((secret) => secret !== ''))]
 }
 

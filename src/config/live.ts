@@ -117,8 +117,8 @@ function withSources(mapping: Mapping, { joins: later }: Mapping): Mapping {
   return { ...mapping, joins: joins.map((join, i) => ({ ...join, source: later[i].source })) }
 }
 
-function sameSecrets(one: Config, other: Config): boolean {
+function sameSecrets(config: Config, other: Config): boolean {
   const used = ({ service, http, notify, feeds }: Config): string =>
     JSON.stringify([service, http, notify, feeds.map(({ mapping: _mapping, settings: _settings, ...feed }) => feed)])
-  return used(one) === used(other)
+  return used(config) === used(other)
 }

@@ -28,7 +28,7 @@ export interface MappingParts {
 }
 
 /** Makes a feed's mapping. Throws `ConfigError` whose problems begin with their path in the feed (`fields.City: …`). */
-export type MappingMaker = (parts: MappingParts) => Mapping
+export type MappingMaker = (recipe: MappingParts) => Mapping
 
 /** The file of a preset, given by a path relative to the configuration or by the name of a shipped one. */
 export function presetFileOf(preset: string, directory: string): string {
@@ -99,7 +99,7 @@ export function mappingMaker(): MappingMaker {
 }
 
 /** The mapping of one feed. Throws `ConfigError` with every problem of the preset and of the feed's options. */
-export const makeMapping: MappingMaker = (parts) => mappingMaker()(parts)
+export const makeMapping: MappingMaker = (recipe) => mappingMaker()(recipe)
 
 interface Read {
   preset: Preset | null

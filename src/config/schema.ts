@@ -49,7 +49,7 @@ function scheduleHint(written: string): string {
   const five = fields.slice(-5)
   for (const [place, [name, most]] of names.entries()) {
     const numbers = five[place].match(/\d+/g) ?? []
-    const found = numbers.find((one) => Number(one) > most)
+    const found = numbers.find((number) => Number(number) > most)
     if (found !== undefined) return `; ${name} ${found} is more than ${most}`
   }
   return ''

@@ -47,8 +47,8 @@ export function moneyText(amount: number, currency: string | null, { locale }: P
   const formatter = (Number.isInteger(amount) ? whole : exact)(locale, isCode ? symbol : 'USD')
   if (isCode) return printable(formatter.format(amount))
   // The reader's locale decides where the symbol stands, the feed which symbol it is.
-  const parts = formatter.formatToParts(amount)
-  return printable(parts.map(({ type, value }) => (type === 'currency' ? symbol : value)).join(''))
+  const pieces = formatter.formatToParts(amount)
+  return printable(pieces.map(({ type, value }) => (type === 'currency' ? symbol : value)).join(''))
 }
 
 /** "+3.2%" or "−3%"; '': nothing to compare with. */

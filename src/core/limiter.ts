@@ -138,11 +138,11 @@ export class Limiter {
     let leave = (): void => undefined
     try {
       return await new Promise<() => void>((start, fail) => {
-        const one: Waiting = { lane, patience, prepare, readyAt: -Infinity, preparing: null, start, fail }
-        this.#waiting.add(one)
+        const waiting: Waiting = { lane, patience, prepare, readyAt: -Infinity, preparing: null, start, fail }
+        this.#waiting.add(waiting)
         this.#startWaiting()
-        if (!this.#waiting.has(one)) return
-        leave = () => this.#leave(one, signal!.reason)
+        if (!this.#waiting.has(waiting)) return
+        leave = () => this.#leave(waiting, signal!.reason)
         signal?.addEventListener('abort', leave, { once: true })
       })
     } finally {
@@ -162,7 +162,8 @@ export class Limiter {
     const until = this.#clock.now() + milliseconds
     const before = only?.pause ?? this.#pause
     if (until > before.until) Object.assign(before, { until, length: milliseconds })
-    for (const one of this.#waiting) if (this.paused(one.lane) > one.patience) this.#leave(one, new TooLongPause())
+    for (const waiting of this.#waiting)
+      if (this.paused(waiting.lane) > waiting.patience) this.#leave(waiting, new TooLongPause())
   }
 
   /**
@@ -209,17 +210,17 @@ export class Limiter {
     let freeAt = this.#freeAt(now)
     let soonest = Infinity
     let ahead = 0
-    for (const one of this.#waiting) {
-      const { lane } = one
+    for (const waiting of this.#waiting) {
+      const { lane } = waiting
       if (lane.running >= lane.most) continue
       const wait = Math.max(freeAt, endOf(lane.pause, now)) - now
       const due = Math.max(0, wait) + ahead * slot
-      if (due <= ready.ahead && !this.#isReady(one, now)) this.#prepare(one)
-      if (!this.#isReady(one, now)) {
-        if (one.preparing === null) soonest = Math.min(soonest, due - ready.ahead)
+      if (due <= ready.ahead && !this.#isReady(waiting, now)) this.#prepare(waiting)
+      if (!this.#isReady(waiting, now)) {
+        if (waiting.preparing === null) soonest = Math.min(soonest, due - ready.ahead)
       } else if (wait <= 0) {
-        this.#waiting.delete(one)
-        one.start(this.#start(lane, now))
+        this.#waiting.delete(waiting)
+        waiting.start(this.#start(lane, now))
         freeAt = this.#freeAt(now)
         continue
       } else soonest = Math.min(soonest, wait)
@@ -235,30 +236,30 @@ export class Limiter {
     return prepare === null || (preparing === null && now - readyAt <= ready.for)
   }
 
-  #prepare(one: Waiting): void {
-    if (one.preparing !== null) return
+  #prepare(waiting: Waiting): void {
+    if (waiting.preparing !== null) return
     // Not within the walk over the line: `prepare` may end this call and others.
-    one.preparing = Promise.resolve()
-      .then(one.prepare)
+    waiting.preparing = Promise.resolve()
+      .then(waiting.prepare)
       .then(() => {
-        one.preparing = null
-        one.readyAt = this.#clock.now()
-        if (this.#waiting.has(one)) this.#startWaiting()
+        waiting.preparing = null
+        waiting.readyAt = this.#clock.now()
+        if (this.#waiting.has(waiting)) this.#startWaiting()
       })
       .catch((error: unknown) => {
-        one.fail(error)
-        this.#leave(one, error)
+        waiting.fail(error)
+        this.#leave(waiting, error)
       })
   }
 
   /** Takes a call out of the line. If it is being made ready, as by writing its mark, its caller is told after that. */
-  #leave(one: Waiting, reason: unknown): void {
-    if (!this.#waiting.delete(one)) return
+  #leave(waiting: Waiting, reason: unknown): void {
+    if (!this.#waiting.delete(waiting)) return
     // Nothing waits any more, and a timer would keep the process alive.
     if (this.#waiting.size === 0) this.#sleeping?.end.abort()
-    const told = (): void => one.fail(reason)
-    if (one.preparing === null) told()
-    else void one.preparing.then(told)
+    const tell = (): void => waiting.fail(reason)
+    if (waiting.preparing === null) tell()
+    else void waiting.preparing.then(tell)
   }
 
   #wakeAfter(wait: number): void {

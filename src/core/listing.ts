@@ -153,8 +153,8 @@ export type Delivered =
   | { kind: 'reject'; at: string; mlsNumber: string | null; problems: Problem[] }
 
 /** The MLSNumber that a record names; null: it can't be told. */
-export const mlsNumberOf = (one: Delivered): string | null =>
-  one.kind === 'listing' ? one.listing.MLSNumber : one.mlsNumber
+export const mlsNumberOf = (delivered: Delivered): string | null =>
+  delivered.kind === 'listing' ? delivered.listing.MLSNumber : delivered.mlsNumber
 
 /** Whether one reading of a feed was complete, with every reason why not as a sentence. */
 export interface DeliverySummary {

@@ -40,13 +40,13 @@ export function timeLimit(milliseconds: number, reason?: Error): { signal: Abort
 }
 
 /** Does work with a folder as working folder and home, so that a library finds nothing of the user's there and takes it for its own. */
-export function atHomeIn<Result>(folder: string, work: () => Result): Result {
+export function atHomeIn<Result>(folder: string, task: () => Result): Result {
   const before = process.cwd()
   const { HOME } = process.env
   process.chdir(folder)
   process.env['HOME'] = folder
   try {
-    return work()
+    return task()
   } finally {
     process.chdir(before)
     if (HOME === undefined) delete process.env['HOME']

@@ -71,8 +71,8 @@ function inAddresses(secret: string): string[] {
   url.search = secret
   url.hash = secret
   url.username = secret
-  const parts = [url.pathname.slice(1), url.search.slice(1), url.hash.slice(1), url.username, encodeURI(secret)]
-  return parts.filter(({ length }) => length >= 4)
+  const pieces = [url.pathname.slice(1), url.search.slice(1), url.hash.slice(1), url.username, encodeURI(secret)]
+  return pieces.filter(({ length }) => length >= 4)
 }
 
 /** The secret and, if it begins with a scheme such as Bearer, the rest alone. */

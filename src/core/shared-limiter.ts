@@ -125,9 +125,9 @@ export class SharedLimiter implements CallLimiter {
       try {
         const { wait, gap, paused } = await (await this.#pace()).ask(asking.length, this.#rate)
         if (paused > 0) this.#own.pause(paused, null)
-        for (const [index, one] of asking.entries()) one.resolve({ at: sentAt + wait + index * gap })
+        for (const [index, asker] of asking.entries()) asker.resolve({ at: sentAt + wait + index * gap })
       } catch (error) {
-        for (const one of asking) one.reject(error)
+        for (const asker of asking) asker.reject(error)
       }
     }
     this.#isAsking = false

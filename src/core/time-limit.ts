@@ -13,15 +13,15 @@ let context: Context | null = null
 const over = 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 
 /**
- * Does `work` and gives its result. Throws `TimeLimitError` if that takes longer than so many milliseconds: a thread beside
+ * Does `task` and gives its result. Throws `TimeLimitError` if that takes longer than so many milliseconds: a thread beside
  * this one watches, and ends JavaScript and regular expressions wherever they are, without their `catch` and `finally`. So
- * `work` must not use files or a store, and what it has begun to change counts as lost. A function of the engine itself, such
+ * `task` must not use files or a store, and what it has begun to change counts as lost. A function of the engine itself, such
  * as `normalize`, is not ended, only what comes after it: its input has to be limited. Costs 0.2 ms each time.
  */
-export function withinTime<Result>(milliseconds: number, work: () => Result): Result {
+export function withinTime<Result>(milliseconds: number, task: () => Result): Result {
   let result: { of: Result } | null = null
   context ??= createContext()
-  context.work = () => void (result = { of: work() })
+  context.work = () => void (result = { of: task() })
   try {
     script.runInContext(context, { timeout: milliseconds })
   } catch (error) {

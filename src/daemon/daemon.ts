@@ -148,10 +148,10 @@ async function watchedAfter(app: App, before: readonly Watched[]): Promise<Watch
   const after: Watched[] = []
   for (const feed of app.config.feeds) {
     if (feed.schedule === null) continue
-    const same = before.find((one) => one.isFor(feed))
-    const one = same ?? new Watched(app, feed)
-    if (same === undefined) await one.lookBack()
-    after.push(one)
+    const same = before.find((known) => known.isFor(feed))
+    const watched = same ?? new Watched(app, feed)
+    if (same === undefined) await watched.lookBack()
+    after.push(watched)
   }
   return after
 }
@@ -170,16 +170,16 @@ async function waitForStore(
 ): Promise<void> {
   const { clock, log } = app.runtime
   let looked = clock.now()
-  for (let told = ''; !signal.aborted;) {
+  for (let logged = ''; !signal.aborted;) {
     try {
       await app.store().runs.starts()
       return
     } catch (error) {
       if (!(error instanceof StoreAwayError)) throw error
-      if (error.message !== told) log.error({ problem: error.message }, 'the store is away: waiting for it')
-      told = error.message
+      if (error.message !== logged) log.error({ problem: error.message }, 'the store is away: waiting for it')
+      logged = error.message
       const now = clock.now()
-      for (const feed of watched) if (feed.times.within(looked, now)) feed.miss(told)
+      for (const feed of watched) if (feed.times.within(looked, now)) feed.miss(logged)
       looked = now
       beat()
       await clock.sleep(storeLook, signal).catch(() => undefined)
@@ -227,12 +227,12 @@ async function waitOut(app: App, starts: number, signal: AbortSignal, beat: () =
 function signsOfLife(app: App) {
   const { clock, log } = app.runtime
   const { beside, file } = app.config
-  let one: OneDaemon | null = null
+  let oneDaemon: OneDaemon | null = null
   const say = (error: unknown): void => log.error({ problem: messageOf(error) }, 'could not write the heartbeat file')
   const beat = (): void => {
     const now = clock.now()
     try {
-      if (beside !== null) (one ??= beTheOne(beside, now)).beat(now)
+      if (beside !== null) (oneDaemon ??= beTheOne(beside, now)).beat(now)
     } catch (error) {
       if (error instanceof UserError) throw error
       say(error)
@@ -245,7 +245,7 @@ function signsOfLife(app: App) {
   }
   beat()
   const end = (): void => {
-    one?.release()
+    oneDaemon?.release()
     try {
       rmSync(heartbeatFile(file), { force: true })
     } catch (error) {
@@ -381,8 +381,8 @@ class Watched {
       if (good !== null && good >= report.startedAt) this.#sayFresh()
     } catch (error) {
       // A run can fail before it has a report, as when the disk of the scratch files is full.
-      const said = error instanceof UserError ? runFailed : 'run failed with a defect'
-      log.error({ feed: this.name, error: messageOf(error) }, said)
+      const sentence = error instanceof UserError ? runFailed : 'run failed with a defect'
+      log.error({ feed: this.name, error: messageOf(error) }, sentence)
     }
     if (!signal.aborted) await this.#judge(this.#app.runtime.clock.now())
     return isThrough

@@ -30,7 +30,7 @@ export function beTheOne(beside: string, now: number): OneDaemon {
   const whose = `process ${process.pid} on ${hostname()} since ${new Date(now).toISOString()}\n`
   return {
     beat(at) {
-      if (said(note) !== whose) {
+      if (readNote(note) !== whose) {
         // Never through a link.
         rmSync(note, { force: true })
         writeFileSync(note, whose, { flag: 'wx' })
@@ -56,7 +56,7 @@ export function isAlive(beside: string, now: number): boolean {
   return isFresh(noteOf(beside), now)
 }
 
-function said(note: string): string | null {
+function readNote(note: string): string | null {
   try {
     return lstatSync(note).isFile() ? readFileSync(note, 'utf8') : null
   } catch {
@@ -66,6 +66,7 @@ function said(note: string): string | null {
 
 function holder(beside: string): string {
   return (
-    /^process \d+ on \S+ since \S+(?=\n$)/.exec(said(noteOf(beside)) ?? '')?.[0] ?? 'a process that has just started'
+    /^process \d+ on \S+ since \S+(?=\n$)/.exec(readNote(noteOf(beside)) ?? '')?.[0] ??
+    'a process that has just started'
   )
 }

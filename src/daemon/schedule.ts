@@ -81,7 +81,7 @@ function timesOf({ expression, timezone }: Schedule) {
   function next(from: number): number | null {
     const [first, last] = [Math.floor(from / minute) * minute, from + horizon]
     for (let at = skip(first, last); at <= last; at = skip(at + minute, last)) {
-      const second = seconds.find((one) => at + one * 1000 > from)
+      const second = seconds.find((second) => at + second * 1000 > from)
       if (second !== undefined && isDue(at)) return at + second * 1000
     }
     return null

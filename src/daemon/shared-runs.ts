@@ -143,7 +143,7 @@ export function sharedRuns(
   return {
     async begin() {
       await tryPlan(clock.now(), [], true)
-      working = queue.work(most, carryOut, signal)
+      working = queue.workOff(most, carryOut, signal)
     },
     async look(now) {
       // Not waited for, as a database that is cut off may not answer for minutes, and the daemon is alive meanwhile.

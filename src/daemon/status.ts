@@ -97,7 +97,7 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
   const held = await holds.held(name, now)
   const heldEntry = (some: [Held, ...Held[]]) => {
     // If the guard holds something of the listing, that is told, and not why an incomplete delivery does nothing.
-    const { mlsNumber, part, why } = some.find((one) => one.part !== null) ?? some[0]
+    const { mlsNumber, part, why } = some.find((entry) => entry.part !== null) ?? some[0]
     const kind = part?.split(' ')[0] ?? null
     const since = sinceOf(some)
     return { mlsNumber, kind, why, since: iso(since), hours: Math.floor((now - since) / 3_600_000) }

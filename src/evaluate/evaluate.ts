@@ -103,7 +103,7 @@ export interface Asking {
   now(this: void): number
   signal: AbortSignal
   /** Gets each try as soon as it is judged. */
-  told(one: Try): void
+  tried(attempt: Try): void
 }
 
 /** Two lost answers in a row end it. */
@@ -119,7 +119,7 @@ export async function evaluate(cases: readonly Case[], asking: Asking): Promise<
       if (signal.aborted) stopped ??= 'it was stopped'
       if (stopped !== null) break
       const startedAt = now()
-      const one: Try = {
+      const attempt: Try = {
         at: new Date(startedAt).toISOString(),
         id,
         mlsNumber,
@@ -137,7 +137,7 @@ export async function evaluate(cases: readonly Case[], asking: Asking): Promise<
         const { content, totalToken } = await asking.ask(question)
         const took = now() - startedAt
         const failures = expectations.flatMap((each) => failureOf(each, content, took) ?? [])
-        Object.assign(one, { answer: content, tokens: totalToken, took, failures, pass: failures.length === 0 })
+        Object.assign(attempt, { answer: content, tokens: totalToken, took, failures, pass: failures.length === 0 })
         lost = 0
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
@@ -145,13 +145,13 @@ export async function evaluate(cases: readonly Case[], asking: Asking): Promise<
           stopped = 'it was stopped'
           break
         }
-        one.problem = error.message
-        one.took = now() - startedAt
+        attempt.problem = error.message
+        attempt.took = now() - startedAt
         const isLost = error.kind === 'transient' && error.effect === 'unknown'
         if (!isLost || ++lost >= mostLost) stopped = error.message
       }
-      tries.push(one)
-      asking.told(one)
+      tries.push(attempt)
+      asking.tried(attempt)
     }
   const passed = tries.filter(({ pass }) => pass).length
   const wanted = cases.length * asking.tries

@@ -6,12 +6,13 @@ export function junit(name: string, { tries, wanted, stopped }: Evaluation): str
   const broken = tries.filter(({ problem }) => problem !== null).length
   const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(3)
   const total = tries.reduce((sum, { took }) => sum + took, 0)
-  const cases = tries.map((one) => {
-    const head = `    <testcase classname="${xml(name)}" name="${xml(`${one.id} (try ${one.try})`)}" time="${seconds(one.took)}"`
-    if (one.pass) return `${head}/>`
-    const said = `asked: ${one.question}\nanswered: ${one.answer ?? ''}`
-    const [kind, message] = one.problem === null ? ['failure', one.failures.join('; ')] : ['error', one.problem]
-    return `${head}>\n      <${kind} message="${xml(message)}">${xml(said)}</${kind}>\n    </testcase>`
+  const cases = tries.map((attempt) => {
+    const head = `    <testcase classname="${xml(name)}" name="${xml(`${attempt.id} (try ${attempt.try})`)}" time="${seconds(attempt.took)}"`
+    if (attempt.pass) return `${head}/>`
+    const answer = `asked: ${attempt.question}\nanswered: ${attempt.answer ?? ''}`
+    const [kind, message] =
+      attempt.problem === null ? ['failure', attempt.failures.join('; ')] : ['error', attempt.problem]
+    return `${head}>\n      <${kind} message="${xml(message)}">${xml(answer)}</${kind}>\n    </testcase>`
   })
   const skipped = wanted - tries.length
   if (skipped > 0)
@@ -36,5 +37,5 @@ function xml(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/(?!\n)\p{Cc}|[\ufffe\uffff]/gu, ' ')
-    .replaceAll(/[&<>"\n]/g, (one) => names[one])
+    .replaceAll(/[&<>"\n]/g, (character) => names[character])
 }

@@ -136,7 +136,7 @@ export function createDoor(settings: () => HttpSettings, clock: Clock) {
       if (!answer) return 'wrong'
       const id = randomBytes(32).toString('base64url')
       const now = clock.now()
-      for (const [one, { until }] of sessions) if (until <= now || sessions.size >= mostSessions) sessions.delete(one)
+      for (const [id, { until }] of sessions) if (until <= now || sessions.size >= mostSessions) sessions.delete(id)
       sessions.set(hashOf(id), { name, until: now + sessionLasts, token: hashOf(token) })
       setCookie(context, cookieName, id, {
         httpOnly: true,

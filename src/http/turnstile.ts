@@ -28,10 +28,10 @@ export function createTurnstile(clock: Clock) {
    * Gives what the work gives; null: too many wait already. `line`: programs that watch the daemon don't wait behind pages, as they
    * give up after some seconds.
    */
-  return async <T>(work: () => Promise<T>, line: keyof typeof lines = 'other'): Promise<T | null> => {
+  return async <T>(task: () => Promise<T>, line: keyof typeof lines = 'other'): Promise<T | null> => {
     if (lines[line].length >= mostWaiting) return null
     const done = new Promise<T>((resolve, reject) => {
-      lines[line].push(() => work().then(resolve, reject))
+      lines[line].push(() => task().then(resolve, reject))
     })
     if (isOpen) void letThrough()
     return done

@@ -131,7 +131,7 @@ function currencyOf(fields: readonly FieldFacts[]): FieldMapping | null {
   const of = (word: RegExp, isOne: (text: string) => boolean) =>
     fields.find(({ path, examples }) => {
       const words = wordsOf(path.split('/').at(-1) ?? '')
-      return words.some((one) => word.test(one)) && examples.length > 0 && examples.every(isOne)
+      return words.some((candidate) => word.test(candidate)) && examples.length > 0 && examples.every(isOne)
     })
   const currency = of(currencyWord, (text) => symbolOfCurrency(text) !== undefined)
   const country = of(countryWord, (text) => currencyOfCountry(text) !== undefined)

@@ -11,7 +11,7 @@ export function wordsOf(name: string): string[] {
 }
 
 const hasWord = (path: string, word: RegExp): boolean =>
-  path.split('/').some((step) => wordsOf(step).some((one) => word.test(one)))
+  path.split('/').some((step) => wordsOf(step).some((found) => word.test(found)))
 
 const others =
   /^(?:agents?|offices?|contacts?|phones?|telephones?|auctions?|brokers?|brokerage|kontakt|kontaktperson|makler|realtors?)$/
@@ -53,11 +53,13 @@ const general =
 export function isLike(path: string, names: readonly string[]): boolean {
   const tellingWords = (name: string): string[] =>
     wordsOf(name.split('/').at(-1) ?? '').flatMap((word) => {
-      const one = word.replace(/s$/, '')
-      return one.length < 3 || general.test(word) ? [] : one
+      const singular = word.replace(/s$/, '')
+      return singular.length < 3 || general.test(word) ? [] : singular
     })
   const known = names.flatMap(tellingWords)
-  return tellingWords(path).some((one) => known.some((word) => word.startsWith(one) || one.startsWith(word)))
+  return tellingWords(path).some((telling) =>
+    known.some((word) => word.startsWith(telling) || telling.startsWith(word)),
+  )
 }
 
 /** Whether a field says that the address must not be shown: by a yes (`hides`) or by a no. null: it is not about that. */

@@ -55,16 +55,16 @@ function words({ event, is, since }: News, facts: Facts): Pick<Message, 'title' 
       : lastGood === null
         ? 'No run has been good yet.'
         : `The last good run was on ${time(lastGood)}.`
-  const told = (...lines: (string | null)[]): string[] => lines.filter((line) => line !== null)
+  const paragraphs = (...lines: (string | null)[]): string[] => lines.filter((line) => line !== null)
   if (event === 'failed') {
     const title = `${feed}: runs ${still}fail${is === 'reminder' ? ` since ${time(since)}` : ''}`
-    return { title, lines: told(error ?? 'The last run failed.', good), command: `listing-sync check ${feed}` }
+    return { title, lines: paragraphs(error ?? 'The last run failed.', good), command: `listing-sync check ${feed}` }
   }
   if (event === 'stale') {
     const title = `${feed} is ${still}stale: no run has been good for a while`
     return {
       title,
-      lines: told(good, error, lack),
+      lines: paragraphs(good, error, lack),
       command: `listing-sync status ${feed}`,
     }
   }

@@ -24,7 +24,7 @@ export interface Condition {
 }
 
 /** What one place was told of one feed. */
-export interface Told {
+export interface Notified {
   readonly trouble: { readonly kind: 'failed' | 'stale'; readonly since: number; readonly at: number } | null
   readonly held: { readonly rules: readonly string[]; readonly since: number; readonly at: number } | null
   /** When it was last told of each event as new. */
@@ -43,7 +43,7 @@ export interface News {
   readonly since: number
 }
 
-export const nothingTold: Told = { trouble: null, held: null, last: {} }
+export const nothingTold: Notified = { trouble: null, held: null, last: {} }
 
 const hour = 3_600_000
 const reminderAfter = 24 * hour
@@ -53,26 +53,26 @@ const quiet = 6 * hour
 const mostKinds = 3
 
 /** What was told, with times of a clock that was ahead set back to now: else nobody would hear anything until then. */
-function toldBy({ trouble, held, last, ...lately }: Told, now: number): Told {
-  const by = <Since extends { since: number; at: number }>(one: Since | null): Since | null =>
-    one && { ...one, since: Math.min(one.since, now), at: Math.min(one.at, now) }
+function toldBy({ trouble, held, last, ...lately }: Notified, now: number): Notified {
+  const by = <Since extends { since: number; at: number }>(state: Since | null): Since | null =>
+    state && { ...state, since: Math.min(state.since, now), at: Math.min(state.at, now) }
   const times = Object.entries(last).map(([event, at]) => [event, Math.min(at, now)])
   return { ...lately, trouble: by(trouble), held: by(held), last: Object.fromEntries(times) }
 }
 
 /** The news, and what counts as told once it is delivered. `on`: the events that this place wants to hear of. */
-export function newsOf(before: Told, now: Condition, on: readonly EventName[]): { news: News[]; told: Told } {
-  const told = toldBy(before, now.at)
+export function newsOf(before: Notified, now: Condition, on: readonly EventName[]): { news: News[]; after: Notified } {
+  const earlier = toldBy(before, now.at)
   const news: News[] = []
-  const last = { ...told.last }
+  const last = { ...earlier.last }
   const isQuiet = (event: EventName): boolean => now.at < (last[event] ?? -Infinity) + quiet
   const begin = (event: EventName): void => {
     news.push({ event, is: 'new', since: now.at })
     last[event] = now.at
   }
 
-  let { trouble, held } = told
-  let failures = isQuiet('failed') ? (told.failures ?? []) : []
+  let { trouble, held } = earlier
+  let failures = isQuiet('failed') ? (earlier.failures ?? []) : []
   const isOther = now.failure !== undefined && !failures.includes(now.failure) && failures.length < mostKinds
   const kind = now.failed && on.includes('failed') ? 'failed' : now.stale && on.includes('stale') ? 'stale' : null
   if (now.good && trouble !== null) {
@@ -93,8 +93,8 @@ export function newsOf(before: Told, now: Condition, on: readonly EventName[]): 
     }
   }
 
-  let lately = isQuiet('held') ? (told.lately ?? []) : []
-  if (!on.includes('held')) return { news, told: { trouble, held, last, lately, failures } }
+  let lately = isQuiet('held') ? (earlier.lately ?? []) : []
+  if (!on.includes('held')) return { news, after: { trouble, held, last, lately, failures } }
   const rules = now.held.toSorted()
   const known = [...lately, ...(held?.rules ?? [])]
   if (rules.length === 0) {
@@ -108,5 +108,5 @@ export function newsOf(before: Told, now: Condition, on: readonly EventName[]): 
     news.push({ event: 'held', is: 'reminder', since: held.since })
     held = { rules, since: held.since, at: now.at }
   }
-  return { news, told: { trouble, held, last, lately, failures } }
+  return { news, after: { trouble, held, last, lately, failures } }
 }

@@ -81,7 +81,7 @@ function stateInWords({ underWay, runs, lost, reader, stale, waits, lack }: Stat
 function aboutFeed(state: State): Piece {
   const { name, reader, runs, good, next, inFeed, inStore, onService, held, rejected, waiting } = state
   const [tone, sentence] = stateInWords(state)
-  const count = (one: number | null): string => (one === null ? 'not known' : numberText(one, reader))
+  const count = (amount: number | null): string => (amount === null ? 'not known' : numberText(amount, reader))
   const time = (at: number | null, otherwise: string): string => (at === null ? otherwise : timeText(at, reader))
   const rules = waiting.map(({ rule, count }) => `${count} by ${rule}`).join(', ')
   return html`<h1 class="${tone}">${text(sentence, 1000)}</h1>
@@ -116,9 +116,9 @@ function stripOf(feed: string, runs: readonly NumberedRun[], reader: Reader): Pi
   if (runs.length === 0) return ''
   return html`<ul class="strip" aria-label="Last ${many(runs.length, 'run')}">
     ${runs.toReversed().map((run) => {
-      const told = `${timeText(run.startedAt, reader)}: ${run.result}`
+      const label = `${timeText(run.startedAt, reader)}: ${run.result}`
       return html`<li class="${run.result}">
-        <a href="${feedPath(feed, 'runs', run.number)}" title="${told}" aria-label="${told}"></a>
+        <a href="${feedPath(feed, 'runs', run.number)}" title="${label}" aria-label="${label}"></a>
       </li>`
     })}
   </ul>`

@@ -60,7 +60,7 @@ export function heldPage(
   { notice, approves }: { notice: string | null; approves: boolean },
 ): Piece {
   const approvable = held.filter(isApprovable)
-  const others = held.filter((one) => !isApprovable(one))
+  const others = held.filter((entry) => !isApprovable(entry))
   const read = byListing(held).length
   const all = `${numberText(count, reader)} ${count === 1 ? 'change' : 'changes'}`
   const isDecided = approvable.some(({ decision }) => decision !== null)
@@ -112,7 +112,7 @@ function groupOf(
   const rows = (some: typeof listings): Piece =>
     table(
       ['MLS number', 'Home', 'Price', 'Would', 'Why'],
-      some.map((one) => rowOf(one, reader)),
+      some.map((entry) => rowOf(entry, reader)),
     )
   const rest = listings.slice(unfolded)
   return html`<section>

@@ -49,7 +49,7 @@ async function nowIn(app: App, feed: FeedConfig, mlsNumber: string) {
     listing: confirmed?.listing ?? null,
     isAbsent: await store.history.isAbsent(chatbot, name, mlsNumber),
     held: await store.holds.held(name, app.runtime.clock.now(), { keys: [mlsNumber] }),
-    rejected: [...(report?.rejects() ?? [])].filter((one) => one.mlsNumber === mlsNumber),
+    rejected: [...(report?.rejects() ?? [])].filter((reject) => reject.mlsNumber === mlsNumber),
   }
 }
 
@@ -60,7 +60,7 @@ export function listingPage({ sought, reader, zones, events, known, found }: Kno
   if (found.length > 0)
     return html`<h1 class="plain">Homes that changed lately, with “${text(sought)}”</h1>
       <ul>
-        ${found.map((one) => html`<li><a href="/listings?q=${encodeURIComponent(one)}">${text(one, 100)}</a></li>`)}
+        ${found.map((foundNumber) => html`<li><a href="/listings?q=${encodeURIComponent(foundNumber)}">${text(foundNumber, 100)}</a></li>`)}
       </ul>`
   if (events.length === 0 && known.length === 0)
     return html`<h1 class="plain">Nothing is known of “${text(sought)}”.</h1>
@@ -70,9 +70,11 @@ export function listingPage({ sought, reader, zones, events, known, found }: Kno
       </p>`
   const home = known.flatMap(({ listing }) => (listing === null ? [] : [homeOf(listing, listing)]))[0]
   const latest = home ?? events.find((event) => event.home !== null)?.home ?? null
-  const title = [placeText(latest), saleText(latest), homePrice(latest, reader)].filter((one) => one !== '').join(', ')
+  const title = [placeText(latest), saleText(latest), homePrice(latest, reader)]
+    .filter((piece) => piece !== '')
+    .join(', ')
   return html`<h1 class="plain">${text(sought, 100)}${title === '' ? '' : `: ${title}`}</h1>
-    ${known.map((one) => nowPiece(one, zones[one.feed]))}
+    ${known.map((listing) => nowPiece(listing, zones[listing.feed]))}
     <h2 class="plain">What happened in the last 90 days</h2>
     ${
       events.length === 0
@@ -92,7 +94,7 @@ function nowPiece({ feed, chatbot, listing, isAbsent, held, rejected }: Known['k
   return html`<h2 class="plain">Now: ${feed} to chatbot ${text(chatbot)}</h2>
     ${facts([
       ['Feed', rejected.length > 0 ? 'The last delivery has it, and it was rejected.' : isAbsentNow],
-      ...rejected.flatMap(({ at, problems }) => problems.map((one) => [text(at, 200), text(one)] as const)),
+      ...rejected.flatMap(({ at, problems }) => problems.map((problem) => [text(at, 200), text(problem)] as const)),
       [
         'Chatbot',
         listing === null
@@ -139,13 +141,13 @@ function whatInWords({ what, result, by }: HomeEvent): string {
 function eventRow(event: HomeEvent, reader: Reader): (string | Piece)[] {
   const { at, feed, home, fields, why, error, what } = event
   const form = { reader, home }
-  const values = fields.map((one) =>
-    one.from === null && one.to === null
-      ? `${fieldLabel(one.field)}: too long to keep`
-      : `${fieldLabel(one.field)}: ${fieldChange(one, form)}`,
+  const values = fields.map((field) =>
+    field.from === null && field.to === null
+      ? `${fieldLabel(field.field)}: too long to keep`
+      : `${fieldLabel(field.field)}: ${fieldChange(field, form)}`,
   )
   const isWhole = what === 'create' || what === 'adopt'
-  const whole = [placeText(home), saleText(home), homePrice(home, reader)].filter((one) => one !== '').join(', ')
+  const whole = [placeText(home), saleText(home), homePrice(home, reader)].filter((piece) => piece !== '').join(', ')
   const lines = isWhole && whole !== '' ? [whole] : values
   return [
     timeText(at, reader),

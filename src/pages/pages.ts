@@ -67,8 +67,8 @@ function pagesOf(app: App, meter: ReturnType<typeof createMeter>, settings: () =
 
   const takingTurns =
     (line: 'urgent' | 'other'): Ways['inTurn'] =>
-    async (context, work) =>
-      (await turn(work, line)) ?? context.text('too many ask at once; come again\n', 503, { 'Retry-After': '2' })
+    async (context, task) =>
+      (await turn(task, line)) ?? context.text('too many ask at once; come again\n', 503, { 'Retry-After': '2' })
   const [inTurn, inFront] = [takingTurns('other'), takingTurns('urgent')]
 
   pages.get('/readyz', async (context) => {
@@ -82,9 +82,9 @@ function pagesOf(app: App, meter: ReturnType<typeof createMeter>, settings: () =
         return [{ feed: null, what: 'store', text: error.message }]
       })
       const ready = reasons.length === 0
-      const told = isTrusted ? { ready, reasons } : { ready }
+      const answer = isTrusted ? { ready, reasons } : { ready }
       return context.body(
-        app.doors.answer(told, (clean) => escapeUnseen(JSON.stringify(clean))),
+        app.doors.answer(answer, (clean) => escapeUnseen(JSON.stringify(clean))),
         ready ? 200 : 503,
         {
           'Content-Type': 'application/json',
@@ -120,7 +120,7 @@ function pagesOf(app: App, meter: ReturnType<typeof createMeter>, settings: () =
 
 /** How pages are answered. */
 interface Ways {
-  inTurn: (context: Context, work: () => Promise<Response>) => Promise<Response>
+  inTurn: (context: Context, task: () => Promise<Response>) => Promise<Response>
   shown: <T>(
     context: Context<Entry>,
     title: string,

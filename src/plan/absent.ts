@@ -16,61 +16,63 @@ import type { Case } from './situation.ts'
 const youth = 45 * 86_400_000
 
 /** Decides about a listing that the feed does not hold. `stated`: the record that says that it is gone; null: it is absent. */
-export function leaving(one: Case, stated: DeliveredRow | null): Change | null {
-  const change = leave(one, stated)
+export function leaving(situation: Case, stated: DeliveredRow | null): Change | null {
+  const change = leave(situation, stated)
   // A listing that is not shown now may be in a later list, and a delta does not say again that it is gone.
-  const isDecided = change !== null || (one.settings.deletes && one.settings.remote.complete && !mayStillLand(one))
-  if (stated !== null && !isDecided) one.notes.push({ op: 'undecided', key: one.key })
+  const isDecided =
+    change !== null || (situation.settings.deletes && situation.settings.remote.complete && !mayStillLand(situation))
+  if (stated !== null && !isDecided) situation.notes.push({ op: 'undecided', key: situation.key })
   return change
 }
 
-function leave(one: Case, stated: DeliveredRow | null): Change | null {
-  const { key, mine, ours, shown, notes, settings } = one
+function leave(situation: Case, stated: DeliveredRow | null): Change | null {
+  const { key, mine, ours, shown, notes, settings } = situation
   if (mine !== null && !mine.owned && !ours) {
     // The row only notes a call in flight or a refusal. It goes once that can't matter any more.
     if (settings.remote.complete && !isUnderWay(mine, settings)) notes.push({ op: 'forget-flight', key })
     return null
   }
   // Absence means something in a full delivery only.
-  if (stated === null && settings.mode !== 'full') return ours && shown.length > 1 ? twiceShown(one, 'delete') : null
-  const gone = goneOf(one, stated !== null)
+  if (stated === null && settings.mode !== 'full')
+    return ours && shown.length > 1 ? twiceShown(situation, 'delete') : null
+  const gone = goneOf(situation, stated !== null)
   const { home } = gone
   const proof = AbsenceProof.of(settings, gone)
   const isProven = proof instanceof AbsenceProof
   // Noted even if the delete is held: the hold needs to know since when the listing is absent.
   const isNoted = ours || (!isProven && mine !== null && settings.agrees !== null)
   if (stated === null && isNoted && settings.deletes && tellsAbsence(settings)) notes.push({ op: 'absent', key })
-  if (!ours && stated?.kind === 'removal' && settings.mode === 'delta' && mine === null) return leftOver(one)
-  if (!ours) return isProven ? handedOver(one) : null
-  if (shown.length > 1) return twiceShown(one, 'delete', home)
-  const said = stated?.why ?? 'the feed says it is gone'
+  if (!ours && stated?.kind === 'removal' && settings.mode === 'delta' && mine === null) return leftOver(situation)
+  if (!ours) return isProven ? handedOver(situation) : null
+  if (shown.length > 1) return twiceShown(situation, 'delete', home)
+  const reason = stated?.why ?? 'the feed says it is gone'
   if (shown.length === 0 && settings.remote.complete) {
-    if (!isProven || mayStillLand(one)) return null
-    const why = stated === null ? 'gone from the feed and from the service' : `${said}; no longer on the service`
+    if (!isProven || mayStillLand(situation)) return null
+    const why = stated === null ? 'gone from the feed and from the service' : `${reason}; no longer on the service`
     return new ForgetAbsent(proof, { why })
   }
   const isYoung = mine !== null && mine.bornAt !== null && settings.now - mine.bornAt < youth
   if (!isProven) {
-    const why = `${stated === null ? 'absent from the feed' : said}, but ${proof.why}`
+    const why = `${stated === null ? 'absent from the feed' : reason}, but ${proof.why}`
     return hold({ mlsNumber: key, held: 'delete' }, proof.cause, why, { isConflict: proof.isConflict, home, isYoung })
   }
-  const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
+  const isOurs = situation.row !== null || shown.some(({ owner }) => owner === settings.feed)
   const absent = isOurs
     ? 'gone from the feed'
     : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'
   const deleted = new DeleteAbsent(proof, {
-    why: stated === null ? absent : said,
+    why: stated === null ? absent : reason,
     shownHash: shown[0].hash,
     // A call of an earlier run may still land after this delete, so its mark in the store stays whatever the answer.
-    unsettled: mayStillLand(one),
+    unsettled: mayStillLand(situation),
     isYoung,
   })
-  const undone = undoneTimes(one)
+  const undone = undoneTimes(situation)
   if (undone !== null) {
     const why = `not converging: ${deleted.why}, and deleted ${undone} times, but the service goes on showing it: delete it on the chatbot; it is deleted again a week after the last time`
     return hold(deleted, 'not-converging', why)
   }
-  const waiting = stated === null ? inGrace(one) : null
+  const waiting = stated === null ? inGrace(situation) : null
   return waiting === null
     ? deleted
     : hold(deleted, 'grace', `absent from the feed${waiting} (limits.grace)`, { isYoung })
@@ -120,10 +122,10 @@ function mayStillLand({ mine, settings }: Case): boolean {
  * Holds what a delta says is gone while a feed that left has it, as a delta says it once: that feed may be this one, under a name
  * that is not yet written after `formerly`.
  */
-function leftOver(one: Case): Change | null {
-  const other = one.shown.length > 0 ? otherOwner(one) : null
-  if (other === null || one.settings.configured.has(other)) return null
-  return hold({ mlsNumber: one.key, held: 'delete' }, 'other-feed', leftIn(other))
+function leftOver(situation: Case): Change | null {
+  const other = situation.shown.length > 0 ? otherOwner(situation) : null
+  if (other === null || situation.settings.configured.has(other)) return null
+  return hold({ mlsNumber: situation.key, held: 'delete' }, 'other-feed', leftIn(other))
 }
 
 const leftIn = (other: string): string =>

@@ -13,7 +13,7 @@ import type { Case, WantedListing } from './situation.ts'
 const placesShown = 5
 
 export interface Decision {
-  one: Case
+  situation: Case
   changes: readonly Change[]
   /** The feed holds it, and nothing has to change. */
   isUnchanged: boolean
@@ -22,29 +22,29 @@ export interface Decision {
 }
 
 /** Decides what is to be done about one MLSNumber, and adds to `one.notes` what the store should remember. */
-export function decide(one: Case): Decision {
-  const { key, delivered, seen, history, notes } = one
-  const wanted = wantedListings(one)
-  const changes = changesOf(one, wanted)
+export function decide(situation: Case): Decision {
+  const { key, delivered, seen, history, notes } = situation
+  const wanted = wantedListings(situation)
+  const changes = changesOf(situation, wanted)
   if (history.absence !== null && (seen || delivered.length > 0)) notes.push({ op: 'returned', key })
   const isThere = seen || delivered.some(({ kind }) => kind !== 'removal' && kind !== 'filtered')
   if (isThere && history.holds.some(({ part }) => part === 'delete')) notes.push({ op: 'still-there', key })
   const listings = delivered.filter(({ kind }) => kind === 'listing').length + (seen ? 1 : 0)
   const isUnchanged = wanted.length > 0 && changes.length === 0
-  return { one, changes, isUnchanged, duplicates: listings - wanted.length }
+  return { situation, changes, isUnchanged, duplicates: listings - wanted.length }
 }
 
-function changesOf(one: Case, wanted: readonly WantedListing[]): Change[] {
-  const { key, delivered, seen } = one
+function changesOf(situation: Case, wanted: readonly WantedListing[]): Change[] {
+  const { key, delivered, seen } = situation
   const reject = delivered.find(({ kind }) => kind === 'reject')
   const stated = delivered.find(({ kind }) => kind === 'removal' || kind === 'filtered') ?? null
   // A new listing's home may be on the site under another number, which stays until this one is clear.
-  const isNew = !one.ours && one.shown.length === 0
+  const isNew = !situation.ours && situation.shown.length === 0
   const holdEach = (why: string): Change[] =>
     wanted.map(({ home }) => hold({ mlsNumber: key }, 'twice-delivered', why, isNew ? { home } : {}))
   if (reject !== undefined && wanted.length === 0 && isNew && reject.home !== null) {
     const why = `its record (${reject.at}) can't be read: correct the feed`
-    one.notes.push({ op: 'unreadable', key, home: reject.home, why })
+    situation.notes.push({ op: 'unreadable', key, home: reject.home, why })
   }
   if (reject !== undefined)
     return holdEach(`another record of this MLSNumber (${reject.at}) can't be read: correct the feed`)
@@ -53,7 +53,7 @@ function changesOf(one: Case, wanted: readonly WantedListing[]): Change[] {
     const where = andMore(places.slice(0, placesShown), places.length, '; ')
     return holdEach(`several records have this MLSNumber and differ (${where}): correct the feed`)
   }
-  const change = wanted.length === 1 ? present(one, wanted[0]) : leaving(one, stated)
+  const change = wanted.length === 1 ? present(situation, wanted[0]) : leaving(situation, stated)
   return change === null ? [] : [change]
 }
 

@@ -23,15 +23,15 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
     const steps: Steps = { asks: [], changes: [], notes: [], unchanged: left }
     left = 0
     for (const decision of await decideAll(chunk, inputs, settings)) {
-      const { one, changes } = decision
-      const { ask } = one
+      const { situation, changes } = decision
+      const { ask } = situation
       if (ask !== null && (ask.isUnclear || !leavesAll(decision))) {
         steps.asks.push(ask)
         continue
       }
       count(facts, decision, settings)
-      for (const change of changes) steps.changes.push({ change, remembered: one.history })
-      steps.notes.push(...one.notes)
+      for (const change of changes) steps.changes.push({ change, remembered: situation.history })
+      steps.notes.push(...situation.notes)
       if (decision.isUnchanged) steps.unchanged++
     }
     yield steps
@@ -47,10 +47,10 @@ function staysAsItIs({ id, key, settledSince }: RowInBrief, inputs: PlanInputs, 
 }
 
 /** Whether a decision needs nothing of what the service shows. */
-function leavesAll({ one, changes }: Decision): boolean {
+function leavesAll({ situation, changes }: Decision): boolean {
   // Such holds (delivered twice, or another feed's) follow from the feeds alone.
   const areOfFeeds = changes.every((change) => change.kind === 'hold' && change.held === null)
-  return areOfFeeds && one.notes.every(({ op }) => op !== 'baseline')
+  return areOfFeeds && situation.notes.every(({ op }) => op !== 'baseline')
 }
 
 /** Stands in for the list where an MLSNumber was not looked up: no more is known of it than under an incomplete list. */
@@ -83,9 +83,9 @@ async function decideAll(chunk: readonly Situation[], inputs: PlanInputs, settin
   return decisions.map((decision, i) => decision ?? decideOn(chunk[i]))
 }
 
-function count(facts: PlanFacts, { one, duplicates }: Decision, { feed, remote }: PlanSettings): void {
-  const { row, delivered, shown, ours, notes } = one
-  const { counted, leftAt } = one.history
+function count(facts: PlanFacts, { situation, duplicates }: Decision, { feed, remote }: PlanSettings): void {
+  const { row, delivered, shown, ours, notes } = situation
+  const { counted, leftAt } = situation.history
   // An incomplete list may lack what is there.
   const isThere = ours && (shown.length > 0 || !remote.complete)
   if (isThere || counted.includes('delete')) facts.ours++

@@ -39,9 +39,9 @@ export function present(known: Case, wanted: WantedListing): Change | null {
     return hold({ mlsNumber: key }, 'other-feed', why)
   }
   if (shown.length > 1) return twiceShown(known, null)
-  const one: Wanting = { ...known, wanted, item: shown[0] ?? null }
-  const change = takesOver ? takenOver(one, other) : changeFor(one)
-  return change && postponed(one, change)
+  const situation: Wanting = { ...known, wanted, item: shown[0] ?? null }
+  const change = takesOver ? takenOver(situation, other) : changeFor(situation)
+  return change && postponed(situation, change)
 }
 
 /**
@@ -55,55 +55,59 @@ function isLeft({ row, shown, settings }: Case, other: string): boolean {
 }
 
 /** Takes a listing over from a feed that comes later or has left. It is sent even if it is as wanted, as its mark must change. */
-function takenOver(one: Wanting, other: string): Change {
-  const isLater = one.settings.outranks(other)
+function takenOver(situation: Wanting, other: string): Change {
+  const isLater = situation.settings.outranks(other)
   const why = `taken over from feed ${other}, which ${isLater ? 'comes later' : 'no longer fills this chatbot'}`
-  if (one.item === null) return create(one, 'new', why)
-  if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, one.item, 'never-sent', why)
-  return update(one, 'never-sent', why, shownDifferences(one, one.item))
+  if (situation.item === null) return create(situation, 'new', why)
+  if (situation.settings.ownership === 'snapshot') return adoptOrUpdate(situation, situation.item, 'never-sent', why)
+  return update(situation, 'never-sent', why, shownDifferences(situation, situation.item))
 }
 
-function changeFor(one: Wanting): Change | null {
-  const { mine, item, ours, history, settings } = one
-  if (mine !== null && mine.flight !== null) return settled(one, mine)
-  if (mine !== null && mine.owned) return item === null ? lost(one, mine) : confirmed(one, mine, item)
-  if (item === null) return create(one, 'new', 'new in the feed')
+function changeFor(situation: Wanting): Change | null {
+  const { mine, item, ours, history, settings } = situation
+  if (mine !== null && mine.flight !== null) return settled(situation, mine)
+  if (mine !== null && mine.owned) return item === null ? lost(situation, mine) : confirmed(situation, mine, item)
+  if (item === null) return create(situation, 'new', 'new in the feed')
   const { leftAt } = history
   // The list may lag behind our own delete: what it still shows is not taken over.
   if (leftAt !== null && settings.remoteStartedAt < leftAt + settings.settle)
-    return inFlight(one, leftAt, 'deleted just now, and the list may still show it')
+    return inFlight(situation, leftAt, 'deleted just now, and the list may still show it')
   const why = ours ? "on the service with this feed's mark, not in the store" : 'on the service, never sent by us'
-  return adoptOrUpdate(one, item, 'never-sent', why)
+  return adoptOrUpdate(situation, item, 'never-sent', why)
 }
 
 /** Holds a create until a list tells that began `settle` after the call: by then the call has landed, or never will. */
-function inFlight(one: Wanting, calledAt: number, what: string): Change {
-  const { settle, timezone } = one.settings
+function inFlight(situation: Wanting, calledAt: number, what: string): Change {
+  const { settle, timezone } = situation.settings
   const why = `${what}: decided by what is shown after ${minuteIn(timezone, calledAt + settle)}`
-  return hold(create(one, 'new', why), 'in-flight', why)
+  return hold(create(situation, 'new', why), 'in-flight', why)
 }
 
 /** A call got no answer: what the service shows tells what became of it. */
-function settled(one: Wanting, mine: SnapshotRow): Change | null {
-  const { item, settings } = one
+function settled(situation: Wanting, mine: SnapshotRow): Change | null {
+  const { item, settings } = situation
   const { flight, missedAt } = mine
   const unanswered = `an earlier ${flight} got no answer`
-  if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)
-  if (flight === 'update') return lost(one, mine)
+  if (item !== null) return adoptOrUpdate(situation, item, 'settle', unanswered)
+  if (flight === 'update') return lost(situation, mine)
   if (isUnderWay(mine, settings)) {
     if (missedAt !== null || settings.remote.complete)
-      return inFlight(one, missedAt ?? mine.flightAt!, `${unanswered} and may still land`)
-    return create(one, 'new', `${unanswered}, and the list is incomplete: looked up`)
+      return inFlight(situation, missedAt ?? mine.flightAt!, `${unanswered} and may still land`)
+    return create(situation, 'new', `${unanswered}, and the list is incomplete: looked up`)
   }
-  return create(one, 'new', flight === 'create' ? `${unanswered} and never showed` : 'deleted before, delivered again')
+  return create(
+    situation,
+    'new',
+    flight === 'create' ? `${unanswered} and never showed` : 'deleted before, delivered again',
+  )
 }
 
 /** The listing is ours, and the service shows it. */
-function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
-  const { key, wanted, notes, settings } = one
-  if (mine.content === null) return adoptOrUpdate(one, item, 'settle', 'what was sent last is not known')
-  const news = newsOf(one, mine)
-  if (news.length > 0) return changed(one, mine, news)
+function confirmed(situation: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
+  const { key, wanted, notes, settings } = situation
+  if (mine.content === null) return adoptOrUpdate(situation, item, 'settle', 'what was sent last is not known')
+  const news = newsOf(situation, mine)
+  if (news.length > 0) return changed(situation, mine, news)
   if ('delivered' in wanted.at) notes.push({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered })
   const isNew = mine.baseline !== item.hash
   if (isUnseen(mine) && isSuspect(mine, settings)) {
@@ -111,19 +115,19 @@ function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
     notes.push({ op: 'undecided', key })
     return null
   }
-  const fields = isNew || mine.ignored ? shownDifferences(one, item) : []
-  const edit = fields.length === 0 ? null : shownOtherwise(one, mine, item, fields)
+  const fields = isNew || mine.ignored ? shownDifferences(situation, item) : []
+  const edit = fields.length === 0 ? null : shownOtherwise(situation, mine, item, fields)
   if (edit !== null) return edit
-  const given = isNew ? factsShown(one) : undefined
+  const given = isNew ? factsShown(situation) : undefined
   if (given !== undefined) {
     const why = `${Object.keys(given).join(', ')} was given on the service, where a placeholder was sent: it stays`
-    return adopt(one, item, 'as-wanted', why)
+    return adopt(situation, item, 'as-wanted', why)
   }
   // An edit that stays is no baseline, so that it is seen again under another `drift`. A refresh would undo it.
   const isKept = fields.length > 0 && !isUnseen(mine)
   if (isKept) notes.push({ op: 'kept', key })
   else if (isNew || mine.ignored || mine.undone > 0) notes.push({ op: 'baseline', key, hash: item.hash })
-  return isKept ? null : refreshed(one, mine, item)
+  return isKept ? null : refreshed(situation, mine, item)
 }
 
 /** Whether no run has seen it as it was sent last: none has looked, or one still saw what was there before. */
@@ -133,14 +137,14 @@ const isUnseen = ({ baseline, ignored }: SnapshotRow): boolean => baseline === n
 const isIgnored = ({ mine, item }: Wanting): boolean => mine?.ignored === true && mine.baseline === item?.hash
 
 /** What to do about a listing that is not shown as it was sent; null: nothing. */
-function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): Change | null {
-  const { drift, forms, now, ownership } = one.settings
-  if (isIgnored(one)) {
+function shownOtherwise(situation: Wanting, mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): Change | null {
+  const { drift, forms, now, ownership } = situation.settings
+  if (isIgnored(situation)) {
     const [{ field, from, to }] = fields
     const why = `the service confirmed it and goes on showing ${field} as ${valueInWords(field, from)}, not ${valueInWords(field, to)}`
     // If the service shows no mark either, it may keep none: two writes of one run tell its own form.
     const keepsNone = ownership !== 'snapshot' && item.owner === null
-    const sendAgain = update(one, keepsNone ? 'unseen' : 'drifted', why, fields)
+    const sendAgain = update(situation, keepsNone ? 'unseen' : 'drifted', why, fields)
     // A nightly run begins a little earlier than what was sent the night before.
     if (hasPassed(mine.sentAt, day, now)) return sendAgain
     return hold(sendAgain, 'not-converging', `not converging: ${why}; sent again after a day`)
@@ -150,35 +154,35 @@ function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields:
   if (isFirst && fields.every(({ field }) => forms.has(field))) return null
   // Under any `drift`, an earlier attempt of ours that landed late must not stay.
   if (isFirst && (drift === 'overwrite' || mine.suspectUntil !== null))
-    return update(one, 'unseen', 'shown otherwise than sent, and never looked at', fields)
+    return update(situation, 'unseen', 'shown otherwise than sent, and never looked at', fields)
   if (drift === 'keep') return null
-  const why = wasPutRight(one) ? 'drifted on the service again after it was sent again' : 'drifted on the service'
-  const sendAgain = update(one, 'drifted', why, fields)
+  const why = wasPutRight(situation) ? 'drifted on the service again after it was sent again' : 'drifted on the service'
+  const sendAgain = update(situation, 'drifted', why, fields)
   return drift === 'overwrite' ? sendAgain : hold(sendAgain, 'drifted', `${why} (drift: report)`)
 }
 
-function changed(one: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
-  const { item, wanted, settings } = one
+function changed(situation: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
+  const { item, wanted, settings } = situation
   // Volatile fields that are due go along, as they have to go even if the guard holds the news.
-  const due = one.history.holds.length > 0 ? fieldsDue(one, mine) : null
+  const due = situation.history.holds.length > 0 ? fieldsDue(situation, mine) : null
   const fields = [...news, ...(due ?? [])]
   const step = wanted.byMapping
-    ? update(one, 'mapping', 'the mapping changed', fields)
-    : update(one, 'changed', 'changed in the feed', fields)
+    ? update(situation, 'mapping', 'the mapping changed', fields)
+    : update(situation, 'changed', 'changed in the feed', fields)
   if (item === null || mine.baseline === item.hash || (!isUnseen(mine) && settings.drift !== 'overwrite')) return step
   // The service shows an edit, or a late attempt of ours. That is put right even if the guard holds the news. Each field is named,
   // as an update clears only what it is told to; what stayed would be taken for fields that can't be cleared.
   const named = new Set(fields.map(({ field }) => field))
-  const edited = shownDifferences(one, item).filter(({ field }) => !named.has(field))
+  const edited = shownDifferences(situation, item).filter(({ field }) => !named.has(field))
   return { ...step, fields: [...step.fields, ...edited] }
 }
 
 /** Once in `volatile.refresh`, volatile fields that changed, or a mark with a former name of the feed, make an update of their own. */
-function refreshed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
-  const fields = fieldsDue(one, mine)
+function refreshed(situation: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
+  const fields = fieldsDue(situation, mine)
   if (fields === null) return null
-  if (fields.length > 0) return update(one, 'refresh', 'fields that move by themselves are due', fields)
-  return item.isFormer ? update(one, 'refresh', 'marked with a former name of its feed', []) : null
+  if (fields.length > 0) return update(situation, 'refresh', 'fields that move by themselves are due', fields)
+  return item.isFormer ? update(situation, 'refresh', 'marked with a former name of its feed', []) : null
 }
 
 /** The volatile fields that changed; null: the turn of this listing has not come. */
@@ -189,54 +193,54 @@ function fieldsDue({ key, settings, recall, wanted }: Wanting, mine: SnapshotRow
 }
 
 /** The listing is ours and delivered, but not shown. */
-function lost(one: Wanting, mine: SnapshotRow): Change | null {
-  if (one.settings.remote.complete || mine.content === null)
-    return create(one, 'gone-from-service', 'gone from the service')
+function lost(situation: Wanting, mine: SnapshotRow): Change | null {
+  if (situation.settings.remote.complete || mine.content === null)
+    return create(situation, 'gone-from-service', 'gone from the service')
   // An update by MLSNumber is safe although the listing was not seen: if it matches nothing, the listing is looked up.
-  const news = newsOf(one, mine)
-  return news.length > 0 || mine.flight !== null ? changed(one, mine, news) : null
+  const news = newsOf(situation, mine)
+  return news.length > 0 || mine.flight !== null ? changed(situation, mine, news) : null
 }
 
-function adoptOrUpdate(one: Wanting, item: ShownRow, cause: 'settle' | 'never-sent', why: string): Change {
-  const fields = shownDifferences(one, item)
+function adoptOrUpdate(situation: Wanting, item: ShownRow, cause: 'settle' | 'never-sent', why: string): Change {
+  const fields = shownDifferences(situation, item)
   if (fields.length === 0)
-    return adopt(one, item, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`)
-  return update(one, cause, why, fields)
+    return adopt(situation, item, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`)
+  return update(situation, cause, why, fields)
 }
 
 /** What all changes of a wanted listing have in common. */
-function about<C extends string>(one: Wanting, cause: C, why: string) {
-  const { key, mine, wanted, settings } = one
+function about<C extends string>(situation: Wanting, cause: C, why: string) {
+  const { key, mine, wanted, settings } = situation
   const { lostUntil, now } = settings
   // After a lost store nobody knows what was under way: calls of the process that died may still land.
   const unsettled = isUnderWay(mine, settings) || (lostUntil !== null && now < lostUntil)
   // No rule holds a refresh, and hashing it would read every listing of the feed.
   const canBeHeld = 'snapshot' in wanted.at && cause !== 'refresh'
   const whole = canBeHeld ? { whole: contentOf('update', wanted.listing(), settings.volatile.fields) } : {}
-  return { cause, mlsNumber: key, why, wanted: wanted.at, ...whole, unsettled, facts: factsShown(one) }
+  return { cause, mlsNumber: key, why, wanted: wanted.at, ...whole, unsettled, facts: factsShown(situation) }
 }
 
 /** The same of creates and updates. Facts count as broken only against what this feed sent last, never against what others put there. */
-function sent<C extends (Create | Update)['cause']>(one: Wanting, cause: C, why: string, fields: FieldChange[]) {
-  const { mine, wanted, recall } = one
+function sent<C extends (Create | Update)['cause']>(situation: Wanting, cause: C, why: string, fields: FieldChange[]) {
+  const { mine, wanted, recall } = situation
   // A create that got no answer may be of a listing that had been sent before.
   const isRetried = cause === 'new' && mine?.flight === 'create'
   const isNews = isRetried || ['changed', 'mapping', 'settle', 'never-sent', 'gone-from-service'].includes(cause)
   const isKnown = isNews && mine !== null && mine.content !== null && mine.content !== wanted.content
   const broken = isKnown ? factsBroken(recall(mine.id).listing, wanted.listing()) : []
-  return { ...about(one, cause, why), content: wanted.content, fields, broken, withheld: [] }
+  return { ...about(situation, cause, why), content: wanted.content, fields, broken, withheld: [] }
 }
 
-function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string): Adopt {
-  return { kind: 'adopt', ...about(one, cause, why), shownHash: item.hash }
+function adopt(situation: Wanting, item: ShownRow, cause: Adopt['cause'], why: string): Adopt {
+  return { kind: 'adopt', ...about(situation, cause, why), shownHash: item.hash }
 }
 
-function create(one: Wanting, cause: Create['cause'], why: string): Create {
-  const { row, mine, wanted, history, settings } = one
+function create(situation: Wanting, cause: Create['cause'], why: string): Create {
+  const { row, mine, wanted, history, settings } = situation
   return {
     kind: 'create',
     // After our own delete there is nothing to compare with.
-    ...sent(one, cause, why, mine?.flight === 'delete' ? [] : newsOf(one, mine)),
+    ...sent(situation, cause, why, mine?.flight === 'delete' ? [] : newsOf(situation, mine)),
     // One list that lacks a known listing is weak evidence. A row of a refusal alone makes it known, too, as the refused call may
     // have been an update. A lost store may have known any listing.
     lookUp: row !== null || !settings.remote.complete || settings.lostUntil !== null,
@@ -245,16 +249,16 @@ function create(one: Wanting, cause: Create['cause'], why: string): Create {
   }
 }
 
-function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChange[]): Update {
-  const { mine, item, settings } = one
+function update(situation: Wanting, cause: UpdateCause, why: string, fields: FieldChange[]): Update {
+  const { mine, item, settings } = situation
   return {
     kind: 'update',
-    ...sent(one, cause, why, fields),
+    ...sent(situation, cause, why, fields),
     // An update hits every copy of an MLSNumber, and an incomplete list may hide a copy that is another feed's.
-    lookUp: item !== null && !settings.remote.complete && (mine?.owned !== true || otherOwner(one) !== null),
+    lookUp: item !== null && !settings.remote.complete && (mine?.owned !== true || otherOwner(situation) !== null),
     shownHash: item?.hash ?? mine?.baseline ?? null,
     // What the service ignored nobody has edited.
-    again: isPutRight({ kind: 'update', cause }) && wasPutRight(one) && !isIgnored(one),
+    again: isPutRight({ kind: 'update', cause }) && wasPutRight(situation) && !isIgnored(situation),
   }
 }
 
@@ -267,12 +271,12 @@ function factsShown({ wanted, item }: Wanting): Partial<Listing> | undefined {
 }
 
 /** Differences between wanted and shown. An item that was not kept is as its baseline, so as it was confirmed last. */
-function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
-  const { row, wanted, settings } = one
+function shownDifferences(situation: Wanting, item: ShownRow): FieldChange[] {
+  const { row, wanted, settings } = situation
   const shown = item.shown()
   if (shown !== null)
     return differences(wanted.listing(), shown, new Set([...settings.volatile.fields, ...wanted.placeholders()]))
-  return newsOf(one, row)
+  return newsOf(situation, row)
 }
 
 /** Milliseconds: longer than from one nightly run to the next. */

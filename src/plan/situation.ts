@@ -158,9 +158,9 @@ class Side<Row extends { key: string }> {
 
 export function caseOf(situation: Situation, settings: PlanSettings, recall: Case['recall']): Case {
   const mine = situation.row?.feed === settings.feed ? situation.row : null
-  const one: Case = { ...situation, mine, ours: false, settings, recall, notes: [] }
-  one.ours = isOurs(one)
-  return one
+  const known: Case = { ...situation, mine, ours: false, settings, recall, notes: [] }
+  known.ours = isOurs(known)
+  return known
 }
 
 /** Whether a listing is this feed's, by its mark on the service or else by the snapshot. */

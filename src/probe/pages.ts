@@ -71,18 +71,18 @@ export const order: Question = {
   unknown: 'S9',
   title: 'Order of List',
   async ask({ calls, seen, sentinels: { names } }, answer): Promise<void> {
-    const [one, other] = [await firstItems(calls), await firstItems(calls)]
-    if (one.length < fewest)
+    const [first, second] = [await firstItems(calls), await firstItems(calls)]
+    if (first.length < fewest)
       return void answer.notLearnt.push(
         `the order of List, because the chatbot holds ${many(seen.listings, 'listing')} only`,
       )
-    const isStable = JSON.stringify(one.map(({ ID }) => ID)) === JSON.stringify(other.map(({ ID }) => ID))
+    const isStable = JSON.stringify(first.map(({ ID }) => ID)) === JSON.stringify(second.map(({ ID }) => ID))
     answer.facts.stable = isStable
     if (!isStable) {
       answer.facts.order = 'none'
       return void answer.words.push('The same page shows listings in another order from one call to the next.')
     }
-    const name = orderOf(seen.pages <= mostPages ? await walked(calls) : one, names.mlsNumber(2))
+    const name = orderOf(seen.pages <= mostPages ? await walked(calls) : first, names.mlsNumber(2))
     answer.facts.order = name
     answer.words.push(sentences[name])
     if (seen.pages > mostPages)

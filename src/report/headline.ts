@@ -19,9 +19,9 @@ export function headline(report: Report): string {
 function planned(report: Report): string {
   const verbs = actions(report, writing)
   const memory = actions(report, ['adopt', 'forget'])
-  const parts = verbs.length > 0 ? [`would ${listed(verbs)}`] : [quiet(report, 'nothing to change')]
-  if (memory.length > 0) parts.push(`would ${listed(memory)} in the snapshot only`)
-  return [...parts, ...aside(report)].join('; ')
+  const clauses = verbs.length > 0 ? [`would ${listed(verbs)}`] : [quiet(report, 'nothing to change')]
+  if (memory.length > 0) clauses.push(`would ${listed(memory)} in the snapshot only`)
+  return [...clauses, ...aside(report)].join('; ')
 }
 
 function carriedOut(report: Report, { outcomes }: NonNullable<Report['applied']>): string {
@@ -73,18 +73,18 @@ export function withoutValues(problem: string): string {
 function aside(report: Report): string[] {
   const { feed, result, delivery } = report
   const { whole, inPart, goes, others } = heldOf(report)
-  const parts: string[] = []
+  const clauses: string[] = []
   const some = whole > 0 ? [`${whole} held`] : []
   const held = inPart > 0 ? [...some, `${inPart} ${whole > 0 ? '' : 'held '}in part`] : some
   if (held.length > 0 || result === 'held') {
     const what = listed(held) || 'something is held'
     const waits = goes === null ? '' : `, waiting ${goes ? 'for time or ' : ''}for you`
-    parts.push(`${what}${waits}: listing-sync approve ${printable(feed)}`)
+    clauses.push(`${what}${waits}: listing-sync approve ${printable(feed)}`)
   }
-  if (others > 0) parts.push(parts.length > 0 ? `${others} more held for other reasons` : `${others} held`)
+  if (others > 0) clauses.push(clauses.length > 0 ? `${others} more held for other reasons` : `${others} held`)
   const isSaid = delivery.listings === 0 && delivery.rejects > 0
-  if (delivery.rejects > 0 && !isSaid) parts.push(`${many(delivery.rejects, 'record')} rejected`)
-  return parts
+  if (delivery.rejects > 0 && !isSaid) clauses.push(`${many(delivery.rejects, 'record')} rejected`)
+  return clauses
 }
 
 function heldOf({ held, holds, result, counts: { hold } }: Report): HeldInBrief {

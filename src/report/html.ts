@@ -94,10 +94,10 @@ function* pieces(layout: Layout): Generator<string> {
 function* bar(counts: Layout['counts']): Generator<string> {
   if (counts.length === 0) return
   const all = counts.reduce((sum, { count }) => sum + count, 0)
-  const parts = counts.map(
+  const cells = counts.map(
     ({ kind, count }) => `<td class="${kind}" width="${Math.max(1, Math.round((100 * count) / all))}%"></td>`,
   )
-  yield `<table class="bar" aria-hidden="true"><tbody><tr>${parts.join('')}</tr></tbody></table>\n`
+  yield `<table class="bar" aria-hidden="true"><tbody><tr>${cells.join('')}</tr></tbody></table>\n`
   yield `<ul class="counts">${counts.map(({ kind, text }) => `<li class="${kind}">${escaped(text)}</li>`).join('')}</ul>\n`
 }
 
@@ -154,7 +154,7 @@ function cellOf(cell: Cell): string {
 }
 
 function picturesOf({ before, after }: NonNullable<Row['pictures']>, hosts: ReadonlySet<string>): string {
-  const shown = (addresses: readonly string[]): string => addresses.map((one) => pictureOf(one, hosts)).join('')
+  const shown = (addresses: readonly string[]): string => addresses.map((address) => pictureOf(address, hosts)).join('')
   const [gone, come] = [shown(before), shown(after)]
   if (gone + come === '') return ''
   const part = (name: string, images: string): string =>

@@ -24,7 +24,7 @@ export function keptReport(whole: Report): KeptReport {
     changes: shownKinds.flatMap((kind) => {
       const some = first(whole.changes(kind))
       const known = new Set(some.map(({ mlsNumber }) => mlsNumber))
-      return [...some, ...open.filter((one) => one.kind === kind && !known.has(one.mlsNumber))]
+      return [...some, ...open.filter((change) => change.kind === kind && !known.has(change.mlsNumber))]
     }),
     rejects: first(whole.rejects()),
     holds: holds.map(({ keys, ...hold }) => ({ ...hold, keys: first(keys()) })),
@@ -62,7 +62,9 @@ export function revivedReport({ changes, rejects, holds, ...report }: KeptReport
     ...report,
     holds: holds.map(({ keys, ...hold }) => ({ ...hold, keys: () => keys })),
     changes: (which) =>
-      which === undefined ? changes : changes.filter((one) => (which === 'open' ? isOpen(one) : one.kind === which)),
+      which === undefined
+        ? changes
+        : changes.filter((change) => (which === 'open' ? isOpen(change) : change.kind === which)),
     rejects: () => rejects,
   }
 }

@@ -112,11 +112,11 @@ export function layOut(report: Report, room: Room): Layout {
       () => rejectSection(report),
       () => rejectRow(problem),
     )
-  for (const one of report.verification?.listings ?? [])
+  for (const verified of report.verification?.listings ?? [])
     add(
       'verified',
       () => verifiedSection(report.verification!),
-      () => verifiedRow(one),
+      () => verifiedRow(verified),
     )
   const sentences = new Set(report.holds.map(({ sentence }) => sentence))
   const notes = report.notes.filter((note) => !sentences.has(note))
@@ -134,7 +134,7 @@ export function layOut(report: Report, room: Room): Layout {
     isLong: changes > mostUnfolded,
     sections: [...sections.entries()]
       .toSorted((a, b) => orderOf(report, a[0]) - orderOf(report, b[0]))
-      .map(([, one]) => one),
+      .map(([, row]) => row),
     figures: figuresOf(report),
   }
   // If many feeds share the room, the notes are what can be spared.
@@ -184,7 +184,8 @@ function heldSection(
   }
   const why = shorten(printable(withoutValues(change.why)), 200)
   const key = `hold: ${why}`
-  const isMany = !known.has(key) && [...known.keys()].filter((one) => one.startsWith('hold: ')).length >= mostGroups
+  const isMany =
+    !known.has(key) && [...known.keys()].filter((heading) => heading.startsWith('hold: ')).length >= mostGroups
   const title = `Kept back: ${isMany ? 'other reasons' : why}`
   return [
     isMany ? 'hold: ' : key,
@@ -241,7 +242,7 @@ function fieldLines({ reader }: Report, change: ReportedChange, fields: readonly
   const { kind, held, home } = change
   const form = { reader, home }
   if ((kind !== 'create' && held !== 'create') || fields.some(({ from }) => from !== null))
-    return fields.map((one) => `${fieldLabel(one.field)}: ${fieldChange(one, form)}`)
+    return fields.map((fieldChanged) => `${fieldLabel(fieldChanged.field)}: ${fieldChange(fieldChanged, form)}`)
   const placeholders = fields.filter(({ placeholder }) => placeholder)
   return [
     factsOf(fields, change, reader),
@@ -276,8 +277,8 @@ function picturesOf(fields: readonly FieldChange[]): Row['pictures'] {
   const [from, to] = [list(images.from), list(images.to)]
   const [gone, come] = [new Set(to), new Set(from)]
   return {
-    before: from.filter((one) => !gone.has(one)).slice(0, picturesShown),
-    after: to.filter((one) => !come.has(one)).slice(0, picturesShown),
+    before: from.filter((address) => !gone.has(address)).slice(0, picturesShown),
+    after: to.filter((address) => !come.has(address)).slice(0, picturesShown),
   }
 }
 
@@ -314,9 +315,9 @@ function verifiedSection(verification: Verification): Unfilled {
   return { title, tone, intro: [], command: null, columns: ['MLS number', 'Verdict', 'Question and answer'] }
 }
 
-function verifiedRow(one: Verification['listings'][number]): Row {
-  const said = [printable(one.question), answerText(one) ?? '(no answer)']
-  return { tone: 'plain', cells: [printable(one.mlsNumber), verdictOf(one), said], pictures: null }
+function verifiedRow(listing: Verification['listings'][number]): Row {
+  const exchange = [printable(listing.question), answerText(listing) ?? '(no answer)']
+  return { tone: 'plain', cells: [printable(listing.mlsNumber), verdictOf(listing), exchange], pictures: null }
 }
 
 function aboutOf({ command, startedAt, finishedAt, reader, chatbot }: Report): string {

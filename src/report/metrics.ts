@@ -100,8 +100,8 @@ const families: Readonly<Record<string, [help: string, samples: (feed: FeedMetri
  * The whole file. Families without a sample are left out, as the format wants. `isConfigRefused`: a changed configuration was
  * not taken.
  */
-export function exposition(told: { feeds: readonly FeedMetrics[]; isConfigRefused: boolean }): string {
-  const { feeds, isConfigRefused } = told
+export function exposition(figures: { feeds: readonly FeedMetrics[]; isConfigRefused: boolean }): string {
+  const { feeds, isConfigRefused } = figures
   let text =
     '# HELP listing_sync_config_refused 1: the configuration was changed and has problems; the one before is in use.\n' +
     `# TYPE listing_sync_config_refused gauge\nlisting_sync_config_refused ${isConfigRefused ? 1 : 0}\n`

@@ -94,8 +94,8 @@ function* changeLines(report: Report, kind: ChangeKind, { count, changes }: Show
   yield paint('bold', `${title} (${count})`)
   for (const change of changes) {
     const { mlsNumber, why } = change
-    const said = `${wouldBe(change)}${printable(why)}${paint('dim', heldFor(report, change))}${homeText(report, change, paint)}${outcomeOf(change, paint)}`
-    yield `  ${paint(style, printable(mlsNumber))}  ${said}`
+    const sentence = `${wouldBe(change)}${printable(why)}${paint('dim', heldFor(report, change))}${homeText(report, change, paint)}${outcomeOf(change, paint)}`
+    yield `  ${paint(style, printable(mlsNumber))}  ${sentence}`
     yield* fieldLines(report, change, paint)
   }
   yield* more(count - changes.length)
@@ -104,13 +104,13 @@ function* changeLines(report: Report, kind: ChangeKind, { count, changes }: Show
 /** Which home it is. Of a new one also which fields are placeholders. */
 function homeText({ reader }: Report, { kind, home, fields }: ReportedChange, paint: Paint): string {
   const placeholders = fields.filter(({ placeholder }) => kind === 'create' && placeholder === true)
-  const parts = [
+  const pieces = [
     placeText(home),
     saleText(home),
     homePrice(home, reader),
     ...placeholders.map(({ field, to }) => `${field} ${fieldValue(field, to, { reader, home })} (placeholder)`),
   ].filter((part) => part !== '')
-  return parts.length === 0 ? '' : `: ${paint('dim', shorten(parts.join(', '), 240))}`
+  return pieces.length === 0 ? '' : `: ${paint('dim', shorten(pieces.join(', '), 240))}`
 }
 
 /** The fields that change (not those of a create), and those that are held of a change that goes on. */
@@ -118,9 +118,9 @@ function* fieldLines({ reader }: Report, change: ReportedChange, paint: Paint): 
   const { kind, fields, withheld, home } = change
   const shown = [...(kind === 'create' ? [] : fields), ...withheld]
   const width = Math.max(0, ...shown.map(({ field }) => field.length))
-  for (const one of shown) {
-    const mark = withheld.includes(one) ? `  ${paint('yellow', '[held]')}` : ''
-    yield `      ${paint('dim', one.field.padEnd(width))}  ${fieldChange(one, { reader, home })}${mark}`
+  for (const field of shown) {
+    const mark = withheld.includes(field) ? `  ${paint('yellow', '[held]')}` : ''
+    yield `      ${paint('dim', field.field.padEnd(width))}  ${fieldChange(field, { reader, home })}${mark}`
   }
 }
 

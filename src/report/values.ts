@@ -88,14 +88,14 @@ export function saleText(home: Home | null): string {
 export function homePrice(home: Home | null, reader: Reader): string {
   if (home === null) return ''
   const { from, to } = home.price
-  const one = (amount: number): string =>
+  const amountText = (amount: number): string =>
     `${priceText(amount, home.currency, reader)}${home.saleType === 'for_rent' ? '/month' : ''}`
   if (from === null || to === null || from === to) {
     const amount = to ?? from
-    return amount === null ? '' : one(amount)
+    return amount === null ? '' : amountText(amount)
   }
   const percent = percentText(from, to, reader)
-  return `${one(from)} → ${one(to)}${percent === '' ? '' : ` (${percent})`}`
+  return `${amountText(from)} → ${amountText(to)}${percent === '' ? '' : ` (${percent})`}`
 }
 
 /** A field's name for a person: "Sale price" of SalePrice. */
@@ -123,8 +123,8 @@ function imagesChange(from: readonly string[], to: readonly string[]): string {
   const added = to.filter((image) => !before.has(image)).length
   const removed = from.filter((image) => !after.has(image)).length
   if (added === 0 && removed === 0) return `another order of ${to.length}`
-  const parts = [added > 0 ? `+${added}` : '', removed > 0 ? `−${removed}` : '']
-  return `${parts.filter((part) => part !== '').join(' ')} of ${to.length}`
+  const pieces = [added > 0 ? `+${added}` : '', removed > 0 ? `−${removed}` : '']
+  return `${pieces.filter((part) => part !== '').join(' ')} of ${to.length}`
 }
 
 function entriesChange(from: readonly ExtensionEntry[], to: readonly ExtensionEntry[]): string {

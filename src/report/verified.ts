@@ -10,21 +10,21 @@ export function verifiedSentence(verification: Verification): string {
   const { listings, asked, agreed, disagreed, unanswered, tokens, stopped } = verification
   const why = stopped === null ? '' : shorten(printable(stopped), longest)
   if (listings.length === 0) return `nothing was asked${why === '' ? ', as nothing changed' : `: ${why}`}`
-  const parts = [
+  const clauses = [
     agreed > 0 ? `${agreed} ${agreed === 1 ? 'agrees' : 'agree'}` : '',
     disagreed > 0 ? `${disagreed} ${disagreed === 1 ? 'disagrees' : 'disagree'}` : '',
     unanswered > 0 ? `${unanswered} without a clear answer` : '',
   ].filter((part) => part !== '')
   const cost = `${many(asked, 'question')}, ${many(tokens, 'token')}`
-  return `${parts.join(', ')}, of ${many(listings.length, 'listing')}; ${cost}${why === '' ? '' : `; stopped: ${why}`}`
+  return `${clauses.join(', ')}, of ${many(listings.length, 'listing')}; ${cost}${why === '' ? '' : `; stopped: ${why}`}`
 }
 
 /** "disagrees: price $425,000, the chatbot says 450000; status Active". */
 export function verdictOf({ verdict, expected, price, status, problem }: VerifiedListing): string {
   const findings =
     expected === 'gone' ? [goneText(status)] : [findingText('price', price), findingText('status', status)]
-  const said = problem === null ? findings.filter((part) => part !== '') : [shorten(printable(problem), longest)]
-  return said.length === 0 ? verdict : `${verdict}: ${said.join('; ')}`
+  const clauses = problem === null ? findings.filter((part) => part !== '') : [shorten(printable(problem), longest)]
+  return clauses.length === 0 ? verdict : `${verdict}: ${clauses.join('; ')}`
 }
 
 function goneText(status: Finding | null): string {

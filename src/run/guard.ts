@@ -26,7 +26,7 @@ import { saidBefore } from './put-back.ts'
 import type { Past } from './recall.ts'
 import { isSaidOnce } from './delivery.ts'
 import type { Delivery } from './delivery.ts'
-import { isStill } from './told.ts'
+import { isStill } from './named.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** The plan as it will be carried out, in figures. In the workspace the accidents have become holds. */
@@ -94,7 +94,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     summary.complete && !trips.some(({ ends, isOfEarlier }) => ends === 'never' && isOfEarlier !== true)
   const isOlder = found.some(({ name, isOfEarlier }) => name === 'older' && isOfEarlier !== true)
   const isBelieved = isAccepted && !isOlder
-  const unclear = new Set(plan.untold.unclear.map(({ mlsNumber }) => mlsNumber))
+  const unclear = new Set(plan.unnamed.unclear.map(({ mlsNumber }) => mlsNumber))
   const stays = (mlsNumber: string): boolean => !isWhole || unclear.has(mlsNumber)
   const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, {
     volatile: feed.plan.volatile.fields,
@@ -103,7 +103,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     stays,
     saysItself: plan.policy.saysItself,
   })
-  const nameless = counted.nameless + plan.untold.nameless
+  const nameless = counted.nameless + plan.unnamed.nameless
   const notes = [
     ...(feed.notes ?? []),
     ...delivery.notes,
@@ -124,11 +124,12 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   // If this run is not whole, all earlier holds still stand, but for those that it let go; if it is not believed, most of them do.
   const gone = Array.from(letGo.values(), ({ counts }) => total(counts)).reduce((sum, some) => sum + some, 0)
   const surviving = isBelieved ? 0 : past.surviving.listings - counted.survivors
-  const stillHeld = isWhole ? Math.max(plan.untold.waiting, surviving) : Math.max(0, past.waiting - gone)
+  const stillHeld = isWhole ? Math.max(plan.unnamed.waiting, surviving) : Math.max(0, past.waiting - gone)
   // What this run's own rules hold their sentences tell; the note is for what is held beside that.
-  const isUntold = stillHeld > (isWhole ? 0 : counted.held - total(kept))
-  if (limits.isOff) notes.push(`limits: off, so the guard holds nothing${isUntold || total(refused) > 0 ? ' new' : ''}`)
-  if (isUntold)
+  const hasUntold = stillHeld > (isWhole ? 0 : counted.held - total(kept))
+  if (limits.isOff)
+    notes.push(`limits: off, so the guard holds nothing${hasUntold || total(refused) > 0 ? ' new' : ''}`)
+  if (hasUntold)
     notes.push(
       `${stillHeld} held by earlier runs ${stillHeld === 1 ? 'stays' : 'stay'} held, as this run can't tell whether ${stillHeld === 1 ? 'it is' : 'they are'} over; now: listing-sync approve ${feed.name}`,
     )
@@ -137,7 +138,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     const [go, other] = waitingForOther === 1 ? ['goes', 'MLSNumber of its home'] : ['go', 'MLSNumbers of their homes']
     notes.push(`${waitingForOther} held before ${go} together with the other ${other}, which can't change yet`)
   }
-  const { resting } = plan.untold
+  const { resting } = plan.unnamed
   if (isWhole && resting > 0) notes.push(restingSentence(resting, feed))
   const { held, heldInPart, fresh, stillNameless, digest } = counted
   // What `approve` shows: earlier holds that stand, and of this run all or, where these include some of its own, what is new.
@@ -157,7 +158,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
       [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about, saysOnce)),
     conflicts:
       counted.conflicts +
-      plan.untold.nameless +
+      plan.unnamed.nameless +
       (isIncomplete || delivery.passedBy > 0 ? 1 : 0) +
       (others.rival === null ? 0 : 1),
     counts,
@@ -228,7 +229,7 @@ const noneHeld = (): Held => ({ create: 0, delete: 0, update: 0, adopt: 0, forge
  * What is left of them is as good as any other change. A listing that leaves, or that would still change beyond belief, in
  * whatever way, is not put right. With `confirm: never` a person decides about all that was held.
  */
-function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }: Plan): Set<HeldPart> {
+function healedOf(workspace: Workspace, past: Past, { policy, unnamed, delivery }: Plan): Set<HeldPart> {
   const isTimed = !policy.endsNone && Number.isFinite(policy.confirm)
   const clocks = isTimed && delivery.mode === 'full' ? [...past.clocks] : []
   const still = new Map<HeldPart, number>()
@@ -240,7 +241,7 @@ function healedOf(workspace: Workspace, past: Past, { policy, untold, delivery }
       return null
     })
   const isFew = (left: number, held: number): boolean => left * 4 <= held || (left <= 2 && left * 2 <= held)
-  return new Set(clocks.flatMap(([part, held]) => (isFew((still.get(part) ?? 0) + untold.waiting, held) ? part : [])))
+  return new Set(clocks.flatMap(([part, held]) => (isFew((still.get(part) ?? 0) + unnamed.waiting, held) ? part : [])))
 }
 
 /** Makes the holds, and counts what each accident holds, in the order of the rules. */
@@ -278,15 +279,15 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy, 
       }
     }
     if (heldBy.some(({ trip, isRefused }) => trip === null && isRefused)) refused[kind]++
-    if (policy.endsNone && heldBy.length === 0 && weighed.parts.length > 0) kept[kind]++
+    if (policy.endsNone && heldBy.length === 0 && weighed.heldParts.length > 0) kept[kind]++
   }
   const counted = (action: Action, verdict: Verdict): Verdict => {
     count(action, verdict)
-    const [one] = verdict.letGo
-    if (one !== undefined) {
-      const byFeed = one.record.ends === 'listed again' ? 'listed again' : 'confirmed'
+    const [first] = verdict.letGo
+    if (first !== undefined) {
+      const byFeed = first.record.ends === 'listed again' ? 'listed again' : 'confirmed'
       // Of a hold that only asked, and so has no clock, nobody knows that the feed said it each night: deltas don't.
-      const ends = one.is === 'confirmed' && one.record.clock !== null ? byFeed : 'never'
+      const ends = first.is === 'confirmed' && first.record.clock !== null ? byFeed : 'never'
       const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity }
       gone.counts[action.kind]++
       gone.since = Math.min(gone.since, ...verdict.letGo.map(({ record }) => record.since))
@@ -304,9 +305,9 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy, 
     const verdict = judge(action, beside, found, policy)
     return verdict && counted(action, verdict)
   })
-  const holding = [...held].flatMap(([of, one]): [Trip, typeof one][] => {
-    const listings = total(one.counts)
-    return listings === 0 ? [] : [[typeof of === 'string' ? waitOf(of, listings) : of, one]]
+  const holding = [...held].flatMap(([of, holding]): [Trip, typeof holding][] => {
+    const listings = total(holding.counts)
+    return listings === 0 ? [] : [[typeof of === 'string' ? waitOf(of, listings) : of, holding]]
   })
   return { holding: new Map(holding), refused, kept, letGo }
 }
@@ -314,7 +315,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], policy: Policy, 
 /** MLSNumbers of which an accident holds something. */
 export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string> {
   for (const { change, weighed } of workspace.changes()) {
-    const isHeld = weighed.parts.some(({ part, rules }) => rules.includes(trip.name) && isPartOf(part, trip.fact))
+    const isHeld = weighed.heldParts.some(({ part, rules }) => rules.includes(trip.name) && isPartOf(part, trip.fact))
     // One rule may find two accidents, which their labels tell apart.
     if (isHeld && change.why.includes(trip.label)) yield change.mlsNumber
   }
@@ -368,7 +369,7 @@ function count(
     // The guard let go of it, and it waits for the other number of its home: its hold stays on record.
     const isLetGo = change.cause === 'other-number' && wasHeld && weighed.released.length > 0
     if (isLetGo) waitingForOther++
-    const isHeld = isLetGo || (change.kind === 'hold' ? change.cause === 'guard' : weighed.parts.length > 0)
+    const isHeld = isLetGo || (change.kind === 'hold' ? change.cause === 'guard' : weighed.heldParts.length > 0)
     if (isHeld) held++
     if (isHeld && !wasHeld) fresh++
     const survives = holds.some(({ isOfRule, clock, decision }) => isOfRule && (clock !== null || decision !== null))
@@ -477,7 +478,7 @@ const leastSigned = 3
 /** Whether nothing but signatures in the addresses of photos changes, and fields that move by themselves, of which photos are none yet. */
 function isSignature(fields: readonly FieldChange[], volatile: ReadonlySet<FieldName>): boolean {
   const bare = (images: unknown) =>
-    Array.isArray(images) && images.map((one) => String(one).split('?', 1)[0]).join('\n')
+    Array.isArray(images) && images.map((image) => String(image).split('?', 1)[0]).join('\n')
   const [images, ...others] = fields.filter(({ field }) => field === 'Images' || !volatile.has(field))
   const isOnly = images?.field === 'Images' && others.length === 0 && !volatile.has('Images')
   return isOnly && bare(images.from) === bare(images.to)

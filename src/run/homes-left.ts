@@ -30,8 +30,8 @@ export async function homesLeft(
   // The store keeps the rows of what people have deleted since. Flats without a number may have one address.
   const left = new Map<string, string>()
   for (const { key } of candidates.size > 0 ? workspace.shown() : []) {
-    const one = candidates.get(key)
-    if (one !== undefined) left.set(one.home, one.feed)
+    const candidate = candidates.get(key)
+    if (candidate !== undefined) left.set(candidate.home, candidate.feed)
   }
   const atLeast = created.length === mostNew ? 'at least ' : ''
   return Array.from(

@@ -17,7 +17,7 @@ import { homeHashOf } from '../core/home-hash.ts'
 import type { Keyless } from '../plan/proof.ts'
 import { endOf } from './ending.ts'
 import type { Past } from './recall.ts'
-import { waitsAsOlder } from './told.ts'
+import { waitsAsOlder } from './named.ts'
 import type { Feed, Readers } from './tools.ts'
 import { unreadCount } from './unread.ts'
 import { isAfter } from './written.ts'
@@ -80,15 +80,15 @@ export async function intakeOf(
   /** Makes room for what is said now. Gives those of which a later document said something, if only by lacking them. */
   const overruledOf = (made: readonly { delivered: readonly Delivered[] }[]): ReadonlySet<Delivered> => {
     if (documents.length === 0) return noneOf
-    const said = made.flatMap(({ delivered }) => delivered)
-    if (isAfter(whole, current!.written)) return new Set(said)
-    const named = said.flatMap((one) => {
-      const key = mlsNumberOf(one)
-      return key === null ? [] : { one, key, isReadable: one.kind !== 'reject' }
+    const results = made.flatMap(({ delivered }) => delivered)
+    if (isAfter(whole, current!.written)) return new Set(results)
+    const named = results.flatMap((result) => {
+      const key = mlsNumberOf(result)
+      return key === null ? [] : { result, key, isReadable: result.kind !== 'reject' }
     })
     const replaced = workspace.replace(named, current!.from, isLater)
     for (const kinds of replaced) uncount(kinds ?? [])
-    return new Set(named.flatMap(({ one }, at) => (replaced[at] === null ? one : [])))
+    return new Set(named.flatMap(({ result }, at) => (replaced[at] === null ? result : [])))
   }
   return {
     summary,
@@ -122,23 +122,23 @@ export async function intakeOf(
         if (next === made.length) break
         const { delivered, home } = made[next++]
         // A listing that ends by itself must be parsed every time.
-        const endsByItself = delivered.some((one) => 'endsLater' in one && one.endsLater)
+        const endsByItself = delivered.some((result) => 'endsLater' in result && result.endsLater)
         endsLater ||= endsByItself
-        const skippable = !endsByItself && delivered.every((one) => one.kind === 'listing')
-        for (const one of delivered) {
+        const skippable = !endsByItself && delivered.every((result) => result.kind === 'listing')
+        for (const result of delivered) {
           position++
-          if (overruled.has(one)) continue
+          if (overruled.has(result)) continue
           summary.records++
-          if (one.kind === 'reject' && one.mlsNumber === null) keyless.add(home, raw, position)
-          count(summary, one.kind)
-          ending.parsed(mlsNumberOf(one))
-          if (one.kind === 'listing') {
-            leftOut.add(one.imagesLeftOut, one.imageFiles)
-            unread.add(one)
-            prices.look(one.listing)
+          if (result.kind === 'reject' && result.mlsNumber === null) keyless.add(home, raw, position)
+          count(summary, result.kind)
+          ending.parsed(mlsNumberOf(result))
+          if (result.kind === 'listing') {
+            leftOut.add(result.imagesLeftOut, result.imageFiles)
+            unread.add(result)
+            prices.look(result.listing)
           }
           const bytes = skippable ? raw : null
-          rows.push(newRow(feed.plan.volatile.fields, moment, one, position, bytes, delivered.length, home))
+          rows.push(newRow(feed.plan.volatile.fields, moment, result, position, bytes, delivered.length, home))
         }
       }
       // In small batches: garbage that lives longer is collected late, and memory grows.
@@ -154,7 +154,11 @@ export async function intakeOf(
     dropEarlier(): boolean {
       if (whole === null || isAfter(current!.written, whole)) whole = current!.written
       const isOver = ({ written }: { written: Written | null }): boolean => isAfter(written, current!.written)
-      uncount(workspace.drop(documents.flatMap((one) => (isOver(one) ? [] : [[one.from, one.to] as const]))))
+      uncount(
+        workspace.drop(
+          documents.flatMap((document) => (isOver(document) ? [] : [[document.from, document.to] as const])),
+        ),
+      )
       documents = documents.filter(isOver)
       if (documents.length > 0) return false
       keyless.drop(current!.from)
@@ -232,11 +236,11 @@ async function confirmedFor(
   const older = new Set(held.filter(waitsAsOlder).map(({ mlsNumber }) => mlsNumber))
   for (const [key, { delivered }] of pending) {
     if (older.has(key)) continue
-    for (const one of delivered) if (one.kind === 'listing') confirmed.set(key, one)
+    for (const result of delivered) if (result.kind === 'listing') confirmed.set(key, result)
   }
   // So does what an earlier file of the same delivery says.
   for (const key of areSeveral ? new Set(keys) : [])
-    for (const one of workspace.deliveredAs(key)) if (one.kind === 'listing') confirmed.set(key, one)
+    for (const result of workspace.deliveredAs(key)) if (result.kind === 'listing') confirmed.set(key, result)
   return confirmed
 }
 
@@ -372,7 +376,7 @@ function imagesCount() {
 
   function hostNotes(): string[] {
     if (listings === 0) return []
-    const total = [...hosts.values()].reduce((sum, one) => sum + one, 0)
+    const total = [...hosts.values()].reduce((sum, count) => sum + count, 0)
     const where = [...hosts].map(([host, times]) => `${host} ${times}`).join(', ')
     return [`imagesNotFrom: ${many(total, 'image')} of ${many(listings, 'listing')} left out (${where})`]
   }

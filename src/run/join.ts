@@ -177,9 +177,9 @@ export function withJoins(
     for await (const batch of reading.records) {
       let [made, text]: [RawRecord[], number] = [[], 0]
       for (const record of batch) {
-        const one = joined(record)
-        made.push(one)
-        text += one.outside?.length ?? 0
+        const result = joined(record)
+        made.push(result)
+        text += result.outside?.length ?? 0
         if (text < textAtOnce) continue
         yield made
         ;[made, text] = [[], 0]

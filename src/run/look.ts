@@ -83,8 +83,8 @@ async function areAsExpected(
       if (!(error instanceof ServiceError)) throw error
     }
   }
-  const asked = await Promise.allSettled(asks.map((one) => limit(() => ask(one))))
-  for (const one of asked) if (one.status === 'rejected') throw one.reason
+  const asked = await Promise.allSettled(asks.map((question) => limit(() => ask(question))))
+  for (const answer of asked) if (answer.status === 'rejected') throw answer.reason
   if (!areSo) workspace.clearShown()
   return areSo
 }

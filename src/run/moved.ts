@@ -36,5 +36,5 @@ export async function withoutHolds(feed: Named, store: StoreReader): Promise<Sto
 
 async function* unheld(pages: AsyncIterable<readonly History[]>): AsyncGenerator<readonly History[]> {
   for await (const page of pages)
-    yield page.map(({ wasElsewhere: _elsewhere, ...one }): History => ({ ...one, holds: [], heldSince: null }))
+    yield page.map(({ wasElsewhere: _elsewhere, ...rest }): History => ({ ...rest, holds: [], heldSince: null }))
 }

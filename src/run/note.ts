@@ -12,7 +12,7 @@ import type { Prepared } from './run.ts'
 import { isSaidOnce } from './delivery.ts'
 import { areNotedEarly, noteFiles } from './files.ts'
 import { forgetHolds } from './moved.ts'
-import { pendingBeside } from './told.ts'
+import { pendingBeside } from './named.ts'
 import type { Feed, Writers } from './tools.ts'
 
 const batchSize = 1000
@@ -31,7 +31,7 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
     for await (const page of store.deliveries.pending(feed.name))
       await store.deliveries.notePending(
         feed.name,
-        page.map((one) => ({ ...one, at: 0 })),
+        page.map((record) => ({ ...record, at: 0 })),
         now - 1,
       )
   await store.learnt.setNumber(feed.chatbot, lastRunOf(feed.name), past.stamp.run)
@@ -47,7 +47,9 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   else if (past.last.keyless.length > 0 && bringsListings(workspace, guarded, mode)) {
     // One of these may have been such a record, and become one again: then it comes anew.
     const isHere = new Set(keyless.map(({ identity }) => identity))
-    const before = past.last.keyless.map((one) => (isHere.has(one.identity) ? one : { ...one, notedAt: null }))
+    const before = past.last.keyless.map((record) =>
+      isHere.has(record.identity) ? record : { ...record, notedAt: null },
+    )
     await store.deliveries.record(feed.name, { keyless: before })
   }
   let entries: Bookkeeping[] = []
@@ -100,8 +102,8 @@ async function notePending(
   const isFull = delivery.mode === 'full' && delivery.summary.complete
   // What an older delta said stays pending, though it was not planned again.
   if (!isFull)
-    for await (const { untold } of pendingBeside(feed, { store, workspace }))
-      await store.deliveries.notePending(name, untold, now)
+    for await (const { unnamed } of pendingBeside(feed, { store, workspace }))
+      await store.deliveries.notePending(name, unnamed, now)
   // Nothing was said in the future, whatever the sender's clock says.
   const saidAt = Math.min(delivery.written?.at ?? now, now)
   for (const some of batches(undone(workspace), () => batchSize)) {
@@ -126,8 +128,8 @@ async function notePending(
     })
     // Not the deletes that a person approved after a full delivery: the approval has them planned again as long as it stands.
     const isSaid = (key: string): boolean => policy.saysItself(key) || before.has(key)
-    const said = pending.filter(({ key, delivered }) => delivered.length > 0 && isSaid(key))
-    await store.deliveries.notePending(name, said, now)
+    const fresh = pending.filter(({ key, delivered }) => delivered.length > 0 && isSaid(key))
+    await store.deliveries.notePending(name, fresh, now)
   }
 }
 
@@ -137,9 +139,9 @@ const mostPending = 20
 /** The first of them, each different one once. */
 function differing(delivered: Iterable<Delivered>): Delivered[] {
   const different = new Map<string, Delivered>()
-  for (const one of delivered) {
-    const said = JSON.stringify({ ...one, at: '' })
-    if (!different.has(said)) different.set(said, one)
+  for (const result of delivered) {
+    const content = JSON.stringify({ ...result, at: '' })
+    if (!different.has(content)) different.set(content, result)
     if (different.size === mostPending) break
   }
   return [...different.values()]
@@ -159,12 +161,12 @@ async function notePassedOn({ chatbot, deltas }: Feed, { store, workspace }: Wri
       // If a full delivery of that feed has lacked it since, that was its last word.
       for (const row of taken)
         if (!newer.has(row.key) && !(await store.history.isAbsent(chatbot, from, row.key))) rest.push(row)
-      const said = await store.snapshot.recall(rest.map(({ id }) => id))
+      const lastSent = await store.snapshot.recall(rest.map(({ id }) => id))
       const pending = rest.map(({ key, id, sentAt }) => {
         const listing = {
           kind: 'listing' as const,
           at: 'a record of before another feed had it',
-          ...caughtUp(said.get(id)!),
+          ...caughtUp(lastSent.get(id)!),
         }
         return { key, delivered: [listing], at: sentAt }
       })

@@ -18,8 +18,8 @@ import { othersIn } from './others.ts'
 import type { Others } from './others.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './delivery.ts'
-import { deletesBeside, isWaiting, namingHolders, untoldOf } from './told.ts'
-import type { Untold } from './told.ts'
+import { deletesBeside, isWaiting, namingHolders, unnamedOf } from './named.ts'
+import type { Unnamed } from './named.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 
@@ -40,7 +40,7 @@ export interface Plan {
   others: Others
   /** The list lacks some of ours and may lack others, or another program may be at work: every create is looked up first. */
   isDoubtful: boolean
-  untold: Untold
+  unnamed: Unnamed
   /** Of new homes that a feed which left the chatbot has there, as sentences. */
   homesLeft: readonly string[]
 }
@@ -235,8 +235,8 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     summary.listings -= value.duplicates
     counts.reject = summary.rejects
     const isDoubtful = scales.doubts > 0 || others.isSuspect
-    const untold = await untoldOf(feed, { store, workspace }, delivery, policy)
-    for (const holds of untold.standing) scales.addStanding(holds.filter(isWaiting))
+    const unnamed = await unnamedOf(feed, { store, workspace }, delivery, policy)
+    for (const holds of unnamed.standing) scales.addStanding(holds.filter(isWaiting))
     // Where the chatbot is this feed's alone, they go.
     const left = feed.plan.ownership === 'mirror' ? [] : await homesLeft(feed, { store, workspace })
     return {
@@ -250,7 +250,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
       lostAt,
       others,
       isDoubtful,
-      untold,
+      unnamed,
       homesLeft: left,
     }
   }

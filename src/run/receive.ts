@@ -23,7 +23,7 @@ import type { Beside } from './files.ts'
 import { count, intakeOf, newRow } from './intake.ts'
 import type { Intake, Known, Source, Tools } from './intake.ts'
 import { readJoins, withJoins } from './join.ts'
-import { approvedBeside, pendingBeside, waitsAsOlder } from './told.ts'
+import { approvedBeside, pendingBeside, waitsAsOlder } from './named.ts'
 import type { Mode } from './tools.ts'
 import { isAfter, olderThan, writtenOf } from './written.ts'
 
@@ -155,9 +155,9 @@ async function read(
       const { when } = document
       const stopped = file === null ? null : budget.goOn()
       const reasons = stopped === null ? document.reasons : [...document.reasons, stopped]
-      const said = mapping.deliveryOf?.(document.says) ?? mapping.delivery
-      const isWholeFull = said === 'full' && reasons.length === 0
-      if (isAgain && name !== null && said !== 'full' && isOvertaken(when, last.written, beside)) {
+      const deliveryMode = mapping.deliveryOf?.(document.says) ?? mapping.delivery
+      const isWholeFull = deliveryMode === 'full' && reasons.length === 0
+      if (isAgain && name !== null && deliveryMode !== 'full' && isOvertaken(when, last.written, beside)) {
         intake.dropCurrent()
         overtaken.push(name)
       }
@@ -168,7 +168,7 @@ async function read(
           doubt = null
         }
       }
-      isFull ||= said === 'full'
+      isFull ||= deliveryMode === 'full'
       bytes += document.bytes
       // Others of its folder may have been read by earlier runs.
       for (const reason of reasons) missing.add(name ?? (readTo === null ? null : newest.besides!.name), reason)
@@ -202,13 +202,13 @@ async function read(
       : noPending
   const notes = [...(live?.notes ?? []), ...joins.notes, ...intake.notes()]
   if (pending > 0) {
-    const said = many(pending, 'MLSNumber')
-    notes.push(`What earlier deliveries said of ${said} was not carried out yet, and is planned again with this one`)
+    const numbers = many(pending, 'MLSNumber')
+    notes.push(`What earlier deliveries said of ${numbers} was not carried out yet, and is planned again with this one`)
   }
   if (passed > 0) {
-    const said = many(passed, 'MLSNumber')
+    const numbers = many(passed, 'MLSNumber')
     notes.push(
-      `Of ${said} a later delivery said something that is not carried out yet: what this one says of ${passed === 1 ? 'it' : 'them'} is passed over`,
+      `Of ${numbers} a later delivery said something that is not carried out yet: what this one says of ${passed === 1 ? 'it' : 'them'} is passed over`,
     )
   }
   if (overtaken.length > 0) {
@@ -354,24 +354,24 @@ async function addPending(
   const older = new Set(held.filter(waitsAsOlder).map(({ mlsNumber }) => mlsNumber))
   let pending = 0
   const outdated = new Set<string>()
-  const add = (said: Iterable<readonly Delivered[]>): void => {
+  const add = (groups: Iterable<readonly Delivered[]>): void => {
     const rows: NewDelivered[] = []
-    for (const delivered of said) {
+    for (const delivered of groups) {
       pending++
-      for (const one of delivered) {
+      for (const result of delivered) {
         summary.records++
-        count(summary, one.kind)
-        rows.push(newRow(plan.volatile.fields, moment, one, ++position, null, 1))
+        count(summary, result.kind)
+        rows.push(newRow(plan.volatile.fields, moment, result, ++position, null, 1))
       }
     }
     workspace.addDelivered(rows)
   }
   const absent = new Set(isWhole ? await approvedBeside(feed, tools, held) : [])
-  for await (const { untold } of pendingBeside(feed, tools)) {
-    const said = untold.filter(({ key }) => !older.has(key))
-    add(said.map(({ delivered }) => delivered))
-    for (const { key, at } of said) if (at === 0) outdated.add(key)
-    for (const { key } of untold) absent.delete(key)
+  for await (const { unnamed } of pendingBeside(feed, tools)) {
+    const rest = unnamed.filter(({ key }) => !older.has(key))
+    add(rest.map(({ delivered }) => delivered))
+    for (const { key, at } of rest) if (at === 0) outdated.add(key)
+    for (const { key } of unnamed) absent.delete(key)
   }
   const why = 'gone from the last full delivery, and approved'
   add(Array.from(absent, (mlsNumber) => [{ kind: 'removal', at: 'the last full delivery', mlsNumber, why }]))
@@ -391,8 +391,8 @@ async function passOver(
   summary: DeliverySummary,
 ): Promise<number> {
   let passed = 0
-  for await (const { told } of pendingBeside({ name, chatbot }, { store, workspace })) {
-    const keys = told.flatMap(({ key, at }) => (at > written.at ? key : []))
+  for await (const { named } of pendingBeside({ name, chatbot }, { store, workspace })) {
+    const keys = named.flatMap(({ key, at }) => (at > written.at ? key : []))
     const ids = await store.snapshot.ids(chatbot, name, keys)
     for (const key of keys)
       for (const kind of workspace.takeBack(key, ids.get(key) ?? null)) {

@@ -23,18 +23,18 @@ import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { isSaid } from './told.ts'
+import { isSaid } from './named.ts'
 import type { Feed, Mode, Readers, Writers } from './tools.ts'
 
 /** Milliseconds that calls under way are waited for after a stop signal: a container has ten seconds in all. */
 const patience = 8000
 
-/** Does `work` and gives the report, which also tells of a failure. Throws only for defects. `end` runs after the report is made. */
+/** Does `task` and gives the report, which also tells of a failure. Throws only for defects. `end` runs after the report is made. */
 export async function reported(
   mode: Mode,
   feed: Feed,
   tools: Readers,
-  work: (run: Run) => Promise<void>,
+  task: (run: Run) => Promise<void>,
   end: (report: Report, run: Run) => Promise<void> = async () => {},
 ): Promise<Report> {
   const startedAt = tools.runtime.clock.now()
@@ -48,7 +48,7 @@ export async function reported(
     // Other runs take a lease, which tells.
     if (mode === 'diff' && (await tools.store.isBehind(feed.chatbot))) run.notes.push(behind(feed))
     if (await tools.store.runs.hadWrongClock(feed.name, startedAt)) run.notes.push(clockNote(mode))
-    await work(run)
+    await task(run)
     report = reportOf(mode, feed, tools, startedAt, run)
   } catch (error) {
     report = failed(error)
@@ -66,7 +66,7 @@ export async function recorded(
   mode: Exclude<Mode, 'diff'>,
   feed: Feed,
   tools: Writers,
-  work: (run: Run) => Promise<void>,
+  task: (run: Run) => Promise<void>,
 ): Promise<Report> {
   const { store, runtime, signal, abandon } = tools
   const held: Lease[] = []
@@ -90,7 +90,7 @@ export async function recorded(
     }
     signal.addEventListener('abort', stop, { once: true })
     try {
-      await work(run)
+      await task(run)
     } finally {
       // The signal lives as long as the daemon, and a listener left on it would keep the whole run in memory. The option `signal`
       // does not always remove it: of several listeners on one signal, Node forgets all but the last at a garbage collection.
@@ -184,7 +184,7 @@ async function record(
     isWhole: guarded.isWhole,
     isNewMapping: prepared.past.isNewMapping,
     isBelieved: guarded.isBelieved,
-    of: prepared.plan.untold.told ?? undefined,
+    of: prepared.plan.unnamed.named ?? undefined,
     letGo: () => letGo.holds,
   })
   const isListExpected = !guarded.trips.some(({ name }) => name === 'chatbot')
@@ -216,7 +216,7 @@ function failuresOf(report: Report): Failure[] | undefined {
 /** Changes that the service confirmed wholly. */
 function* done(workspace: Workspace): Generator<Change> {
   for (const { change, weighed, outcome } of workspace.changes())
-    if (outcome?.result === 'done' && weighed.parts.length === 0) yield change
+    if (outcome?.result === 'done' && weighed.heldParts.length === 0) yield change
 }
 
 /** MLSNumbers that a look at the service showed to be done. That the service confirmed the call does not prove it. */
@@ -246,26 +246,26 @@ function* heldOf(
   { past, plan }: Prepared,
   letGo: { holds: number; own: number },
 ): Generator<NewHeld> {
-  for (const { mlsNumber, why, part } of plan.untold.unclear) yield { mlsNumber, why, ...staying(part!) }
+  for (const { mlsNumber, why, part } of plan.unnamed.unclear) yield { mlsNumber, why, ...staying(part!) }
   for (const { change, weighed, outcome, remembered } of workspace.changes()) {
     const { mlsNumber, why, cause } = change
     // What the guard holds can be approved, and so can a delete that waits for a record without MLSNumber. Other holds need a proof
     // or an answer, not an approval.
-    const parts = cause === 'unreadable' ? [{ part: withoutRule('delete') }] : weighed.parts.map(ofRule)
+    const heldParts = cause === 'unreadable' ? [{ part: withoutRule('delete') }] : weighed.heldParts.map(ofRule)
     const isElsewhere = change.kind === 'hold' && cause === 'other-feed'
     // Not noted if this delta does not name it: such a delta could not end the hold either, once a single copy is left.
-    const isUntold = cause === 'twice-shown' && plan.untold.told?.has(mlsNumber) === false
-    const isHeld = (change.kind === 'hold' && !isUntold) || parts.length > 0
+    const isUnnamed = cause === 'twice-shown' && plan.unnamed.named?.has(mlsNumber) === false
+    const isHeld = (change.kind === 'hold' && !isUnnamed) || heldParts.length > 0
     const home = isHeld && !isElsewhere ? homeIn(workspace, change, past.moment) : null
-    for (const held of parts) yield { mlsNumber, why, home, ...held }
-    if (isHeld && parts.length === 0) yield { mlsNumber, why, part: null, home, isElsewhere }
+    for (const held of heldParts) yield { mlsNumber, why, home, ...held }
+    if (isHeld && heldParts.length === 0) yield { mlsNumber, why, part: null, home, isElsewhere }
     // What was let go but not carried out keeps its hold with its decision: nobody is asked about it anew.
     if (outcome?.result === 'done') {
       letGo.holds += weighed.released.length
       if (plan.policy.saysItself(mlsNumber)) letGo.own += weighed.released.length
     } else
       for (const part of weighed.released) {
-        const record = cause === 'other-number' ? remembered.holds.find((one) => one.part === part) : undefined
+        const record = cause === 'other-number' ? remembered.holds.find((hold) => hold.part === part) : undefined
         yield { mlsNumber, why, home, ...(record === undefined ? staying(part) : waitingOn(record)) }
       }
   }

@@ -122,7 +122,7 @@ function* reportedChanges(
         ...(placeholders.includes(field) && { placeholder: true as const }),
       }))
     }
-    const rules = [...new Set(weighed.parts.flatMap((part) => part.rules))]
+    const rules = [...new Set(weighed.heldParts.flatMap((part) => part.rules))]
     const home = homeIn(workspace, change, moment)
     const heldSince = heldSinceOf(remembered, weighed)
     yield { kind, cause, mlsNumber, why, fields, rules, withheld, home, held, heldSince, outcome }
@@ -130,10 +130,10 @@ function* reportedChanges(
 }
 
 /** Since when earlier runs held what is held of it now; null: they held nothing, or something else. */
-function heldSinceOf({ heldSince, holds }: Remembered, { parts }: Weighed): number | null {
-  if (parts.length === 0) return heldSince
+function heldSinceOf({ heldSince, holds }: Remembered, { heldParts }: Weighed): number | null {
+  if (heldParts.length === 0) return heldSince
   const same = holds.filter(({ part, content: noted }) =>
-    parts.some((one) => one.part === part && (noted === null || noted === one.content)),
+    heldParts.some((held) => held.part === part && (noted === null || noted === held.content)),
   )
   return same.length === 0 ? null : Math.min(...same.map(({ since }) => since))
 }

@@ -16,23 +16,23 @@ const firstTime = Date.UTC(1971, 0)
 const stamp = /^(\d{4})-?(\d\d)-?(\d\d)(?:[T -](\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)? ?(Z|[+-]\d\d:?\d\d)?$/i
 
 /**
- * When a delivery was written, by the document's word (`said`: as in ISO 8601 or REAXML, or in a form of `dates`, to the minute),
+ * When a delivery was written, by the document's word (`stated`: as in ISO 8601 or REAXML, or in a form of `dates`, to the minute),
  * else by the server's (Last-Modified). A time without a zone is in the feed's. null: neither gives a time that can be read.
  */
 export function writtenOf(
-  said: string | null,
+  stated: string | null,
   { validators }: Pick<Opened, 'validators'>,
   timezone: string,
   dates: readonly string[],
 ): Written | null {
-  const found = said === null ? null : stamp.exec(said.trim())
+  const found = stated === null ? null : stamp.exec(stated.trim())
   if (found !== null) {
     const [, year, month, day, hour = '00', minute = '00', second = '00', zone] = found
     const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${zoneOf(zone)}`)
     if (at >= firstTime && zone !== undefined) return { by: 'document', at, within: 0 }
     if (at >= firstTime) return { by: 'document', at: instantShown(at, timezone), within: daylightSaving }
   }
-  const date = said === null ? null : dateReader(dates)(said.trim())
+  const date = stated === null ? null : dateReader(dates)(stated.trim())
   if (date !== null) {
     const at = instantOf(date, date.minutes ?? 0, timezone)
     if (at >= firstTime) return { by: 'document', at, within: date.offset === null ? daylightSaving : 0 }
@@ -42,8 +42,8 @@ export function writtenOf(
 }
 
 /** Whether one document says that it was written after another one. */
-export const isAfter = (one: Written | null, other: Written | null): boolean =>
-  one !== null && other !== null && one.at > other.at
+export const isAfter = (written: Written | null, other: Written | null): boolean =>
+  written !== null && other !== null && written.at > other.at
 
 /**
  * If a delivery was written before the last one: when each was, as people read it. null: it was not, or that can't be told. Only

@@ -201,9 +201,9 @@ function ownerIn(extension: Reading<ExtensionEntry[]>): Pick<Shown, 'owner' | 'b
   let mark: string | null = null
   for (const { Key, value } of Array.isArray(extension) ? extension : []) {
     if (Key !== ownerKey) continue
-    const said = unescapeHtml(value).trim()
-    if (mark !== null && mark !== said) return { owner: null }
-    mark = said
+    const text = unescapeHtml(value).trim()
+    if (mark !== null && mark !== text) return { owner: null }
+    mark = text
   }
   if (mark === null) return { owner: null }
   const { feed, stamp } = readMark(mark)

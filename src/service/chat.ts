@@ -175,23 +175,23 @@ function readPart(object: unknown): ChatPiece | ChatEnd | { envelope: Members } 
   if (member(part, 'Success') !== undefined) return { envelope: part }
   const [Answer, content] = [member(part, 'Answer'), member(part, 'content')]
   if (Answer === undefined) return typeof content === 'string' ? { content } : null
-  const said = member(part, 'noAnswer')
+  const sentence = member(part, 'noAnswer')
   return {
     QuestionID: readOptional(part, 'QuestionID'),
     AnswerID: readOptional(part, 'AnswerID'),
     Answer: readText(Answer, 'Answer'),
     TotalToken: readOptional(part, 'TotalToken'),
-    ...(said !== undefined && { noAnswer: readBoolean(said, 'noAnswer') }),
+    ...(sentence !== undefined && { noAnswer: readBoolean(sentence, 'noAnswer') }),
   }
 }
 
 /** Throws `Misread`. */
 function readChatAnswer(data: unknown): ChatAnswer {
   const answer = readMembers(data, 'Data')
-  const said = member(answer, 'noAnswer')
+  const sentence = member(answer, 'noAnswer')
   const content = member(answer, 'content')
   // Without an answer its text may be absent, too; and a text is an answer, whatever is absent beside it.
-  const noAnswer = said === undefined ? content === '' : readBoolean(said, 'Data.noAnswer')
+  const noAnswer = sentence === undefined ? content === '' : readBoolean(sentence, 'Data.noAnswer')
   return {
     messageid: readOptional(answer, 'messageid', 'Data.'),
     content: noAnswer && content === undefined ? '' : readText(content, 'Data.content'),
@@ -212,7 +212,7 @@ function readOptional(object: Members, name: string, place = ''): number | null 
 }
 
 async function whole(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = []
-  for await (const chunk of chunks) parts.push(chunk)
-  return Buffer.concat(parts).toString('utf8')
+  const blocks: Uint8Array[] = []
+  for await (const chunk of chunks) blocks.push(chunk)
+  return Buffer.concat(blocks).toString('utf8')
 }

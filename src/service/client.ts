@@ -195,18 +195,18 @@ export class ServiceClient {
   ): AsyncGenerator<ChatPiece | ChatEnd, void, void> {
     const request = this.#request(askOperation, askBody(question, true), options)
     const { stream } = await this.#endpoint.connect()
-    const { parts, first } = await this.#once(askOperation, {}, options, async () => {
-      const parts = chatParts(await stream(request), () => this.#runtime.clock.now(), this.#clean)
-      return { parts, first: await parts.next() }
+    const { pieces, first } = await this.#once(askOperation, {}, options, async () => {
+      const pieces = chatParts(await stream(request), () => this.#runtime.clock.now(), this.#clean)
+      return { pieces, first: await pieces.next() }
     })
     try {
       if (first.done) return
       yield first.value
-      yield* parts
+      yield* pieces
     } catch (error) {
       tell(askOperation)(error)
     } finally {
-      await parts.return()
+      await pieces.return()
     }
   }
 

@@ -74,7 +74,7 @@ export function notUnderstood(
   now: number,
   clean: Cleaner,
 ): ServiceError {
-  const problem = `The answer to ${name} (HTTP ${status}) is not in its documented form: ${misread.told(clean)}`
+  const problem = `The answer to ${name} (HTTP ${status}) is not in its documented form: ${misread.inWords(clean)}`
   return new ServiceError('transient', problem, {
     effect: 'unknown',
     code: status,

@@ -13,7 +13,7 @@ export class Misread extends Error {
   }
 
   /** The message with the first 200 characters of what came, made safe to show by `clean`. */
-  told(clean: (text: string) => string): string {
+  inWords(clean: (text: string) => string): string {
     const came = this.#came
     if (came === undefined) return `${this.message}, and is missing`
     // Cleaned before it is cut: half a secret would not be known.

@@ -166,16 +166,16 @@ export function checkBody({ name: operation, rules }: ListingOperation<unknown>,
 function problemOf({ type, choices, filled }: MemberRule, value: unknown): string | null {
   if (choices !== undefined) {
     const words = choices.map((choice) => choice || '""').join(' or ')
-    return choices.includes(value as string) ? null : `takes ${words}, not ${told(value)}`
+    return choices.includes(value as string) ? null : `takes ${words}, not ${inWords(value)}`
   }
   if (filled && isEmpty(value)) return 'must not be empty'
   if (filled && Array.isArray(value) && value.some(isEmpty))
     return `has an empty entry, number ${value.findIndex(isEmpty) + 1}`
-  return kinds[type].holds(value) ? null : `takes ${kinds[type].words}, not ${told(value)}`
+  return kinds[type].holds(value) ? null : `takes ${kinds[type].words}, not ${inWords(value)}`
 }
 
 /** JSON has no words for NaN, and none at all for a bigint. */
-function told(value: unknown): string {
+function inWords(value: unknown): string {
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 }
 

@@ -130,15 +130,15 @@ export const languageSentence = 'takes the full name of a language, such as Engl
 
 /** Colours are spelled rgb(r,g,b). */
 export function colourProblem(value: string): string | null {
-  const example = (parts: number[]) => `write rgb(${parts.join(',')})`
+  const example = (channels: number[]) => `write rgb(${channels.join(',')})`
   const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(value)
   if (hex !== null) return `takes rgb(r,g,b): ${example(hex.slice(1).map((pair) => Number.parseInt(pair, 16)))}`
   const spaced = /^\s*rgb\s*\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(\d{1,9})\s*\)\s*$/i.exec(value)
   if (spaced === null) return 'takes a colour as rgb(r,g,b), such as rgb(0,120,212)'
-  const parts = spaced.slice(1).map(Number)
-  if (parts.some((part) => part > 255)) return `takes 0 to 255 for each part, not ${JSON.stringify(value)}`
-  const written = `rgb(${parts.join(',')})`
-  return value === written ? null : `takes rgb(r,g,b), spelled exactly so: ${example(parts)}`
+  const channels = spaced.slice(1).map(Number)
+  if (channels.some((part) => part > 255)) return `takes 0 to 255 for each part, not ${JSON.stringify(value)}`
+  const written = `rgb(${channels.join(',')})`
+  return value === written ? null : `takes rgb(r,g,b), spelled exactly so: ${example(channels)}`
 }
 
 /** Problems of settings, each beginning with the setting's name. Settings that are undefined are left out. */

@@ -23,7 +23,7 @@ export function answerTo(message: string, rows: readonly Row[], settings: Chatbo
   const found = search(rows, question)
   if (found.length > 0) {
     const line = found.length === 1 && asksForLine.test(message) ? `\n${lineOf(found[0].listing)}` : ''
-    return { content: `${told(found)}${line}`, noAnswer: false }
+    return { content: `${inWords(found)}${line}`, noAnswer: false }
   }
   if (question.greeting && question.words.length + question.places.length === 0) {
     return { content: WelcomeMessage ?? 'Hello! Ask me about the listings.', noAnswer: false }
@@ -39,7 +39,7 @@ function lineOf(listing: Row['listing']): string {
   return `PRICE=${value === undefined ? 'none' : value}; STATUS=${listing.Status ?? 'none'}`
 }
 
-function told(found: readonly Row[]): string {
+function inWords(found: readonly Row[]): string {
   const intro = found.length === 1 ? '1 listing fits:' : `${found.length} listings fit:`
   const more = found.length - mostTold
   const lines = found.slice(0, mostTold).map(({ listing }) => `- ${sentence(listing)}`)

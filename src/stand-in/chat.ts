@@ -3,20 +3,20 @@ import type { Said } from './answer.ts'
 import type { AskKind, Asked } from './check.ts'
 import { Refusal, success } from './envelope.ts'
 import type { Reply } from './envelope.ts'
-import type { Call, ServiceParts } from './parts.ts'
+import type { Call, ServiceParts } from './call.ts'
 import { streamOf } from './stream.ts'
 
 /** Answers one message. Throws `Refusal`. */
-export function ask(request: Asked<'ClientAsk'>, call: Call, parts: ServiceParts): Reply {
-  const { chatbots, messages, profile, rows, lag } = parts
-  checkFiles(request, parts.files)
-  const serialNumber = chatbotOf(request.sessionId, parts)
+export function ask(request: Asked<'ClientAsk'>, call: Call, service: ServiceParts): Reply {
+  const { chatbots, messages, profile, rows, lag } = service
+  checkFiles(request, service.files)
+  const serialNumber = chatbotOf(request.sessionId, service)
   const settings = chatbots.settings(serialNumber)
   const sender = { serialNumber, sessionId: request.sessionId }
-  const refusal = messages.refusal(sender, settings, profile, parts.now())
+  const refusal = messages.refusal(sender, settings, profile, service.now())
   if (refusal !== null) {
     if (profile.tooManyMessages === 'refused') throw new Refusal('messages', refusal)
-    return reply(request, { content: refusal, noAnswer: true }, 0, parts)
+    return reply(request, { content: refusal, noAnswer: true }, 0, service)
   }
   const shown = lag.rowsAsShown(
     rows.all(serialNumber),
@@ -24,9 +24,9 @@ export function ask(request: Asked<'ClientAsk'>, call: Call, parts: ServiceParts
     call.request,
     profile.answerLag ?? profile.listLag,
   )
-  const said = call.say ?? answerTo(request.content, shown, settings)
-  const content = said.content + (settings.AnswerSuffix ?? '')
-  return reply(request, { ...said, content }, tokens(request.content) + tokens(content), parts)
+  const answer = call.say ?? answerTo(request.content, shown, settings)
+  const content = answer.content + (settings.AnswerSuffix ?? '')
+  return reply(request, { ...answer, content }, tokens(request.content) + tokens(content), service)
 }
 
 /** How sessions are created is not documented: they are in the settings, or there is only one chatbot. */
@@ -54,9 +54,9 @@ function reply(
   { stream }: Asked<'ClientAsk'>,
   { content, noAnswer }: Said,
   totalToken: number,
-  parts: ServiceParts,
+  service: ServiceParts,
 ): Reply {
-  const { messages, profile } = parts
+  const { messages, profile } = service
   const [question, answer] = [messages.nextId(), messages.nextId()]
   const whole = success({ messageid: answer, content, totalToken, noAnswer }, profile.version)
   if (!stream) return whole

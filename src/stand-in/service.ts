@@ -6,38 +6,38 @@ import type { Reply } from './envelope.ts'
 import { isListingField, listingFields } from './fields.ts'
 import type { ListingFieldName, StandInListing } from './fields.ts'
 import { page } from './pages.ts'
-import type { Call, ServiceParts } from './parts.ts'
+import type { Call, ServiceParts } from './call.ts'
 import type { StandInProfile } from './profile.ts'
 import type { Row } from './rows.ts'
 import { isDocumented, spelled } from './spelling.ts'
 
 /** Checks and carries out a call; returns the answer of a healthy service. */
-export function carryOut(call: Call, parts: ServiceParts): Reply {
-  const { answers } = parts.profile
-  const reply = answered(call, parts)
+export function carryOut(call: Call, service: ServiceParts): Reply {
+  const { answers } = service.profile
+  const reply = answered(call, service)
   return isDocumented(answers) ? reply : { ...reply, spell: (body) => spelled(body, answers) }
 }
 
-function answered(call: Call, parts: ServiceParts): Reply {
-  const { profile } = parts
+function answered(call: Call, service: ServiceParts): Reply {
+  const { profile } = service
   try {
-    checkHeaders(call, parts)
+    checkHeaders(call, service)
     if (call.json === undefined) throw new Refusal('json', 'The body must be JSON')
     const request = checkRequest(call.operation, call.json, profile)
     const done = (data: unknown): Reply => success(data, profile.version)
     switch (request.operation) {
       case 'Create':
-        return done(create(request, parts))
+        return done(create(request, service))
       case 'Update':
-        return done(update(request, parts))
+        return done(update(request, service))
       case 'Delete':
-        return done({ SuccessCount: deleteRows(request, parts) })
+        return done({ SuccessCount: deleteRows(request, service) })
       case 'List':
-        return done(list(request, call.request, parts))
+        return done(list(request, call.request, service))
       case 'Edit':
-        return done(edit(request, parts))
+        return done(edit(request, service))
     }
-    return ask(request, call, parts)
+    return ask(request, call, service)
   } catch (error) {
     if (error instanceof Refusal) return refused(error, profile)
     return failure(500, error instanceof Error ? error.message : String(error), profile.version, 500)
@@ -56,10 +56,10 @@ function checkHeaders(call: Call, { keys, profile }: ServiceParts): void {
   if (!enough[profile.headers[call.operation]]) throw new Refusal('credentials', 'The key is missing or wrong')
 }
 
-function create({ serialNumber, sent }: Asked<'Create'>, parts: ServiceParts): string {
-  const { rows, profile } = parts
+function create({ serialNumber, sent }: Asked<'Create'>, service: ServiceParts): string {
+  const { rows, profile } = service
   const listing = withSent({}, sent, profile)
-  refuseDuplicate(serialNumber, listing.MLSNumber, [], parts)
+  refuseDuplicate(serialNumber, listing.MLSNumber, [], service)
   const there = rows.find(serialNumber, 'MLSNumber', listing.MLSNumber, profile.caseInsensitiveKeys)
   if (profile.duplicates === 'replaced' && there.length > 0) {
     rows.replace(serialNumber, there[0], listing)
@@ -69,10 +69,10 @@ function create({ serialNumber, sent }: Asked<'Create'>, parts: ServiceParts): s
 }
 
 /** Returns the number of records updated. */
-function update(request: Asked<'Update'>, parts: ServiceParts): number {
-  const { rows, profile } = parts
+function update(request: Asked<'Update'>, service: ServiceParts): number {
+  const { rows, profile } = service
   const { serialNumber, sent } = request
-  const matched = match(request, request.key, parts)
+  const matched = match(request, request.key, service)
   if (matched.length === 0 && profile.updateWithoutMatch === 'refused') {
     throw new Refusal('notFound', `There is no listing with ${request.keyType} ${request.key}`)
   }
@@ -83,7 +83,7 @@ function update(request: Asked<'Update'>, parts: ServiceParts): number {
   let updated = 0
   for (const row of matched) {
     const listing = withSent(profile.omitted === 'kept' ? row.listing : requiredOf(row.listing), sent, profile)
-    refuseDuplicate(serialNumber, listing.MLSNumber, matched, parts)
+    refuseDuplicate(serialNumber, listing.MLSNumber, matched, service)
     const same = JSON.stringify(sorted(listing)) === JSON.stringify(sorted(row.listing))
     if (!same) rows.replace(serialNumber, row, listing)
     if (!same || profile.unchangedUpdate === 'counted') updated++
@@ -105,13 +105,13 @@ function edit({ serialNumber, settings }: Asked<'Edit'>, { chatbots, profile }: 
 }
 
 /** Returns SuccessCount. */
-function deleteRows(request: Asked<'Delete'>, parts: ServiceParts): number {
-  const { rows, profile } = parts
+function deleteRows(request: Asked<'Delete'>, service: ServiceParts): number {
+  const { rows, profile } = service
   const { serialNumber, keys } = request
   if (profile.maxKeys !== null && keys.length > profile.maxKeys) {
     throw new Refusal('tooManyKeys', `Keys must not be more than ${profile.maxKeys}`)
   }
-  const matches = keys.map((key) => match(request, key, parts))
+  const matches = keys.map((key) => match(request, key, service))
   const missed = keys.find((_, index) => matches[index].length === 0)
   const refusal = new Refusal('notFound', `There is no listing with ${request.keyType} ${missed}`)
   if (missed !== undefined && profile.deleteWithoutMatch === 'refuse-all') throw refusal

@@ -71,6 +71,6 @@ const types: Record<SettingType, { fits: (value: unknown) => boolean; problem: s
 }
 
 function isColour(value: unknown): boolean {
-  const parts = typeof value === 'string' ? /^rgb\((\d{1,3}),(\d{1,3}),(\d{1,3})\)$/.exec(value) : null
-  return parts !== null && parts.slice(1).every((part) => Number(part) <= 255)
+  const channels = typeof value === 'string' ? /^rgb\((\d{1,3}),(\d{1,3}),(\d{1,3})\)$/.exec(value) : null
+  return channels !== null && channels.slice(1).every((part) => Number(part) <= 255)
 }

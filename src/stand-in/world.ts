@@ -9,7 +9,7 @@ import { appendWrite, loadWorld } from './file.ts'
 import { Journal } from './journal.ts'
 import { Lag } from './lag.ts'
 import { Messages } from './messages.ts'
-import type { Call } from './parts.ts'
+import type { Call } from './call.ts'
 import { profileSchema } from './profile.ts'
 import type { StandInProfile, StandInProfileInput } from './profile.ts'
 import { Rows } from './rows.ts'
@@ -133,8 +133,8 @@ export class World {
     try {
       const { keys, sessions, files, now } = this.#options
       const { rows, chatbots, profile } = this
-      const parts = { rows, chatbots, lag: this.#lag, messages: this.#messages, keys, sessions, files, profile, now }
-      return carryOut(call, parts)
+      const service = { rows, chatbots, lag: this.#lag, messages: this.#messages, keys, sessions, files, profile, now }
+      return carryOut(call, service)
     } finally {
       this.#carrying = null
     }

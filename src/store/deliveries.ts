@@ -42,7 +42,7 @@ export function createDeliveries(connection: Connection): Deliveries {
   }
   const columns = 'SELECT key, unpack(delivered) AS delivered, at FROM pending WHERE feed = ?'
   const page = database.prepare<[string, string, number], PendingRow>(`${columns} AND key > ? ORDER BY key LIMIT ?`)
-  const one = database.prepare<[string, string], PendingRow>(`${columns} AND key = ?`)
+  const pendingOne = database.prepare<[string, string], PendingRow>(`${columns} AND key = ?`)
   const note = database.prepare(`INSERT INTO pending (feed, key, delivered, at, noted)
     VALUES (@feed, @key, @packed, @at, @now) ON CONFLICT (feed, key) DO UPDATE SET
     at = @at, delivered = @packed, noted = @now`)
@@ -54,7 +54,7 @@ export function createDeliveries(connection: Connection): Deliveries {
       last,
       pendingOf: (feed, keys) =>
         byKey(keys, (key) => {
-          const found = one.get(feed, key)
+          const found = pendingOne.get(feed, key)
           return found && parsed(found)
         }),
     }),

@@ -13,7 +13,7 @@ export interface Connection {
 export type Groups = ReturnType<typeof createGroups>
 
 interface Waiting {
-  work: () => unknown
+  task: () => unknown
   /** Called after the commit: once for all writes of a group that have the same one. */
   after: (() => void) | undefined
   resolve: (value: unknown) => void
@@ -26,11 +26,11 @@ interface Waiting {
  */
 export function createGroups(database: Database.Database, file: string) {
   let waiting: Waiting[] = []
-  const alone = database.transaction((work: () => unknown) => work())
+  const alone = database.transaction((task: () => unknown) => task())
   const together = database.transaction((group: readonly Waiting[]) =>
-    group.map(({ work, resolve, reject }) => {
+    group.map(({ task, resolve, reject }) => {
       try {
-        const value = inStore(file, () => alone(work))
+        const value = inStore(file, () => alone(task))
         return () => resolve(value)
       } catch (error) {
         // SQLite has rolled the whole transaction back, as when the disk is full.
@@ -46,7 +46,7 @@ export function createGroups(database: Database.Database, file: string) {
     if (group.length === 0) return
     try {
       const ends = inStore(file, () => together.immediate(group))
-      for (const after of new Set(group.map((one) => one.after))) after?.()
+      for (const after of new Set(group.map((waiting) => waiting.after))) after?.()
       for (const end of ends) end()
     } catch (error) {
       for (const { reject } of group) reject(error)
@@ -54,10 +54,10 @@ export function createGroups(database: Database.Database, file: string) {
   }
 
   return {
-    add(work: () => unknown, after?: () => void): Promise<unknown> {
+    add(task: () => unknown, after?: () => void): Promise<unknown> {
       // Not at once: writes that are asked for in the same turn are committed with this one.
       if (waiting.length === 0) setImmediate(commit)
-      return new Promise((resolve, reject) => waiting.push({ work, after, resolve, reject }))
+      return new Promise((resolve, reject) => waiting.push({ task, after, resolve, reject }))
     },
     /** Commits what waits, at once. */
     commit,
@@ -76,7 +76,7 @@ export type Writes<Role extends Reader, Reader> = Omit<Role, keyof Reader>
 
 /** Methods that give promises of what `methods` give. What SQLite throws becomes a `StoreError`. */
 export function promised<Role>({ file }: Connection, methods: Direct<Role>): Role {
-  return eachMethod(file, methods, (work) => work())
+  return eachMethod(file, methods, (task) => task())
 }
 
 /** The same, each call in one transaction that takes the write lock at once. `after` is called after its commit. */
@@ -85,9 +85,9 @@ export function inTransactions<Role>(
   methods: Direct<Role>,
   after: () => void = () => undefined,
 ): Role {
-  const transaction = database.transaction((work: () => unknown) => work())
-  return eachMethod(file, methods, (work) => {
-    const value = transaction.immediate(work)
+  const transaction = database.transaction((task: () => unknown) => task())
+  return eachMethod(file, methods, (task) => {
+    const value = transaction.immediate(task)
     after()
     return value
   })
@@ -103,7 +103,7 @@ export function inGroups<Role>({ groups }: Connection, methods: Direct<Role>, af
   return Object.fromEntries(grouped) as Role
 }
 
-function eachMethod<Role>(file: string, methods: Direct<Role>, run: (work: () => unknown) => unknown): Role {
+function eachMethod<Role>(file: string, methods: Direct<Role>, run: (task: () => unknown) => unknown): Role {
   const entries = Object.entries(methods as Record<string, (...values: unknown[]) => unknown>)
   // Without an `await`, an async function does all its work before it returns the promise. A process that ends on a defect relies
   // on that to record its runs, as it can't wait any more.

@@ -38,10 +38,10 @@ export function storeError(file: string, what: string, cause?: unknown): StoreEr
   return new StoreError(`${file}: ${what}`, { cause })
 }
 
-/** Runs `work` and turns what SQLite and the system throw into a `StoreError`. Everything else passes as it is. */
-export function inStore<Result>(file: string, work: () => Result): Result {
+/** Runs `task` and turns what SQLite and the system throw into a `StoreError`. Everything else passes as it is. */
+export function inStore<Result>(file: string, task: () => Result): Result {
   try {
-    return work()
+    return task()
   } catch (error) {
     throw asStoreError(file, error)
   }

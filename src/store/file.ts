@@ -132,7 +132,7 @@ function makeSmall(database: Database.Database, changing: () => void): void {
 }
 
 /** Keeps other processes out while the store is half made. */
-function whileLocked(file: string, work: () => void): void {
+function whileLocked(file: string, task: () => void): void {
   let lock
   try {
     lock = takeLock(file, 1000)
@@ -146,7 +146,7 @@ function whileLocked(file: string, work: () => void): void {
       'the store has to be made or brought up to date, but another process holds it; stop that one',
     )
   try {
-    work()
+    task()
   } finally {
     lock.release()
   }

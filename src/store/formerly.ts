@@ -53,11 +53,11 @@ export function handOver(
     ON CONFLICT (chatbot, name) DO UPDATE SET value = max(value, excluded.value)`)
   const dropNumber = database.prepare<[LearntNumber]>('DELETE FROM learnt WHERE chatbot = @chatbot AND name = @name')
   const renameNumbers = (from: string, feed: string): void => {
-    for (const one of numbers.all()) {
-      const name = renamedNumber(one.name, from, feed)
+    for (const row of numbers.all()) {
+      const name = renamedNumber(row.name, from, feed)
       if (name === null) continue
-      setNumber.run({ ...one, name })
-      dropNumber.run(one)
+      setNumber.run({ ...row, name })
+      dropNumber.run(row)
     }
   }
   // A feed without a complete delivery has nothing that the next one could be compared with, and one that never loaded anything

@@ -116,9 +116,9 @@ export function createHolds(connection: Connection): Holds {
   const outdateNotes = database.prepare(`UPDATE hold SET current = 0 WHERE feed = ? AND ${isNote}`)
   const outdateNote = database.prepare(`UPDATE hold SET current = 0 WHERE feed = ? AND key = ? AND ${isNote}`)
   const outdate = (feed: string, keys: ReadonlySet<string> | undefined, isWhole: boolean): void => {
-    const [all, one] = isWhole ? [outdateAll, outdateOne] : [outdateNotes, outdateNote]
+    const [all, outdate] = isWhole ? [outdateAll, outdateOne] : [outdateNotes, outdateNote]
     if (keys === undefined) all.run(feed)
-    else for (const key of keys) one.run(feed, key)
+    else for (const key of keys) outdate.run(feed, key)
   }
   const hold = database.prepare(`INSERT ${newHold}
     ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, home = @home, ends = @ends, current = 1,
@@ -219,13 +219,13 @@ export function createHolds(connection: Connection): Holds {
       },
       decide(feed, decision, by, now, shown) {
         if (shown !== null && fingerprint(feed) !== shown) return null
-        const told = tellDecided.run({ feed, now, by, what: decision ?? 'revoked' })
+        const changed = tellDecided.run({ feed, now, by, what: decision ?? 'revoked' })
         const { changes } = decide.run({ feed, decision, by, now })
         noteEvent(feed, now, decision ?? 'revoked', changes, by)
-        return told.changes
+        return changed.changes
       },
-      use(feed, mlsNumber, parts) {
-        for (const part of parts) use.run(feed, mlsNumber, part)
+      use(feed, mlsNumber, heldParts) {
+        for (const part of heldParts) use.run(feed, mlsNumber, part)
       },
     }),
   }

@@ -149,7 +149,7 @@ function plain(value: unknown): unknown {
 async function reading<Result>(
   store: string,
   isBackup: boolean,
-  work: (source: Source) => Promise<Result>,
+  task: (source: Source) => Promise<Result>,
 ): Promise<Result> {
   if (isAddress(store)) {
     const door = openPostgresDoor(store)
@@ -157,7 +157,7 @@ async function reading<Result>(
       return await door.transaction(async (asker) => {
         await asker.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
         if (!isBackup) await lockLeases(asker, store)
-        return work({ ...readablePostgres(asker), nature: () => natureOf(asker) })
+        return task({ ...readablePostgres(asker), nature: () => natureOf(asker) })
       })
     } finally {
       await door.close()
@@ -173,7 +173,7 @@ async function reading<Result>(
     const source = inStore(store, () => openSource(store, migrations))
     try {
       const { database } = source
-      return await work({
+      return await task({
         ...readableFile(store, database),
         nature: () =>
           Promise.resolve({
@@ -191,7 +191,7 @@ async function reading<Result>(
   }
 }
 
-async function writing<Result>(store: string, work: (target: Target) => Promise<Result>): Promise<Result> {
+async function writing<Result>(store: string, task: (target: Target) => Promise<Result>): Promise<Result> {
   if (isAddress(store)) {
     const door = openPostgresDoor(store)
     try {
@@ -201,7 +201,7 @@ async function writing<Result>(store: string, work: (target: Target) => Promise<
           'SELECT 1 FROM feed UNION ALL SELECT 1 FROM listing UNION ALL SELECT 1 FROM run LIMIT 1',
         )
         if (found !== undefined) throw new UserError(`${shown(store)} has a store already: name an empty database`)
-        return work(targetPostgres(asker))
+        return task(targetPostgres(asker))
       })
     } finally {
       await door.close()
@@ -210,14 +210,14 @@ async function writing<Result>(store: string, work: (target: Target) => Promise<
   if (existsSync(store)) throw new UserError(`${store} is there already: name a new file, or remove that one first`)
   assertLocal(store)
   try {
-    return await writingFile(store, work)
+    return await writingFile(store, task)
   } catch (error) {
     // What the disk refuses is no defect.
     throw asStoreError(store, error)
   }
 }
 
-async function writingFile<Result>(store: string, work: (target: Target) => Promise<Result>): Promise<Result> {
+async function writingFile<Result>(store: string, task: (target: Target) => Promise<Result>): Promise<Result> {
   makeFolder(dirname(store))
   const unfinished = `${store}.unfinished`
   rmSync(unfinished, { force: true })
@@ -228,7 +228,7 @@ async function writingFile<Result>(store: string, work: (target: Target) => Prom
     try {
       database.pragma('auto_vacuum = INCREMENTAL')
       migrate(database, migrations)
-      result = await work(targetFile(store, database))
+      result = await task(targetFile(store, database))
     } finally {
       database.close()
     }

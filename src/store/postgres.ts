@@ -46,9 +46,9 @@ export function openPostgres(address: string, options: PostgresOptions = {}): St
     assertMayWrite: (lane, asker) => leases.assertMayWrite(lane, asker),
     async prepare(asker, transaction) {
       await assertFit(asker, placeOf(address))
-      await transaction(async (one) => {
-        await migrateOnce(one, migrations, placeOf(address))
-        await takeOver(one)
+      await transaction(async (asker) => {
+        await migrateOnce(asker, migrations, placeOf(address))
+        await takeOver(asker)
       })
     },
   })
@@ -94,9 +94,9 @@ export function openPostgresDoor(
     async prepare(asker, transaction) {
       const place = placeOf(address)
       await assertFit(asker, place)
-      await transaction(async (one) => {
-        if (!updates) assertNotOlder(await versionOf(one), place)
-        await migrateOnce(one, steps, place)
+      await transaction(async (asker) => {
+        if (!updates) assertNotOlder(await versionOf(asker), place)
+        await migrateOnce(asker, steps, place)
       })
     },
   })
@@ -118,9 +118,9 @@ export function openPostgresReader(address: string, options: Pick<PostgresOption
       const version = await versionOf(asker)
       assertKnown(version, steps.length, place)
       if (version === 0)
-        await transaction(async (one) => {
-          await one.run('SET TRANSACTION READ WRITE')
-          await migrateOnce(one, steps, place)
+        await transaction(async (asker) => {
+          await asker.run('SET TRANSACTION READ WRITE')
+          await migrateOnce(asker, steps, place)
         })
       else assertNotOlder(version, place)
       const [left] = await leftOf(asker, options.formerly ?? new Map())

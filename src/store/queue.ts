@@ -23,7 +23,7 @@ export interface Queue {
    * name and when it was due, and gives the next run, or null. It must not throw. If a process is not heard of any more, another one
    * repeats its run. Survives a database that is away. Throws nothing.
    */
-  work(
+  workOff(
     most: number,
     carryOut: (name: string, due: number) => Promise<PlannedRun | null>,
     end: AbortSignal,

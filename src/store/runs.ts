@@ -66,8 +66,8 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
     // A millisecond earlier, so as not to look like what this run notes.
     const before = { feed, now: at - 1 }
     const wrong = behind.get(before)
-    if (wrong !== undefined) for (const one of setForward) one.run({ ...before, ...wrong })
-    if (ahead.get(before) !== undefined) for (const one of setBack) one.run(before)
+    if (wrong !== undefined) for (const statement of setForward) statement.run({ ...before, ...wrong })
+    if (ahead.get(before) !== undefined) for (const statement of setBack) statement.run(before)
   }
   const wrongClock = database.prepare<[{ feed: string; now: number }]>(isWrong('@feed', '@now'))
   const noteProgress = database.prepare('UPDATE under_way SET progress = ?, seen_at = ? WHERE feed = ?')
@@ -82,7 +82,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   )
   const lost = column<number | null>(database, 'SELECT lost_at FROM feed WHERE name = ?')
   const lastLost = column<number | null>(database, 'SELECT max(lost_at) FROM feed')
-  const told = column<string | null>(database, 'SELECT told FROM feed WHERE name = ?')
+  const notified = column<string | null>(database, 'SELECT told FROM feed WHERE name = ?')
   // The first version did not note whether a delivery was accepted, but whether it was complete.
   const accepted = column<number | null>(
     database,
@@ -144,7 +144,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
         const row = verified.get(feed)
         return row === undefined ? null : { ...(JSON.parse(row.figures) as Omit<Verified, 'at'>), at: row.at }
       },
-      told: (feed) => told.get(feed) ?? null,
+      notified: (feed) => notified.get(feed) ?? null,
       lostAt: (feed) => (feed === null ? lastLost.get() : lost.get(feed)) ?? null,
       hadWrongClock: (feed, now) => wrongClock.get({ feed, now }) !== undefined,
       starts: () => starts.get() ?? { times: 0, at: 0 },
@@ -157,14 +157,14 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
         return number
       },
       noteProgress: (feed, progress, now) => void noteProgress.run(progress, now, feed),
-      record({ report: told, ...run }) {
+      record({ report: reportText, ...run }) {
         const { feed, result, finishedAt } = run
         // A run that failed before it began, or without the lease, has no number yet.
         const begun = end.get(feed, process.pid, host)
         if (begun === undefined && result === 'failed') mendTimes(feed, finishedAt)
         const number = begun ?? nextNumber.get()!
         add.run({ ...run, number, interrupted: run.interrupted ? 1 : 0 })
-        if (told !== undefined) addReport.run(number, feed, gzipSync(told))
+        if (reportText !== undefined) addReport.run(number, feed, gzipSync(reportText))
         pruneReports.run({ feed })
         prune.run({ feed })
         // A run that failed may not have seen the service, whose marks tell that an earlier store was lost.
@@ -175,9 +175,9 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
         giveBack(database)
       },
       recordVerified: (feed, startedAt, verified) => void addVerified.run(JSON.stringify(verified), feed, startedAt),
-      recordSettled(feed, startedAt, { report: told, ...settled }) {
+      recordSettled(feed, startedAt, { report: reportText, ...settled }) {
         const number = addSettled.get({ feed, startedAt, ...settled })
-        if (number !== undefined) addReport.run(number, feed, gzipSync(told))
+        if (number !== undefined) addReport.run(number, feed, gzipSync(reportText))
       },
       recordLost: (feed, at) => void noteLost.run(feed, at),
       noteTold: (feed, text) => void noteTold.run(feed, text),

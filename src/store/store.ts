@@ -272,7 +272,7 @@ export interface Holds extends HoldsReader {
     fingerprint: string | null,
   ): Promise<number | null>
   /** Forgets the holds of what was carried out. */
-  use(feed: string, mlsNumber: string, parts: readonly HeldPart[]): Promise<void>
+  use(feed: string, mlsNumber: string, heldParts: readonly HeldPart[]): Promise<void>
 }
 
 /** What a run holds of an MLSNumber. */
@@ -336,7 +336,7 @@ export interface RunsReader {
   /** Of the last run after which the chatbot was asked; null: never. */
   lastVerified(feed: string): Promise<Verified | null>
   /** What people were told of the feed, as it was noted; null: nothing. */
-  told(feed: string): Promise<string | null>
+  notified(feed: string): Promise<string | null>
   /** When a lost store was noticed for this feed or, with null, for any feed last. Creates wait for `settle` from then. */
   lostAt(feed: string | null): Promise<number | null>
   /** Whether the clock was wrong in the last runs of a feed, or is now, so that its next run changes times they noted (`Runs.begin`). */
@@ -362,8 +362,8 @@ export interface Runs extends RunsReader {
   /** The same of what came of the chatbot's settings after that run. */
   recordSettled(feed: string, startedAt: number, settled: Settled): Promise<void>
   recordLost(feed: string, at: number): Promise<void>
-  /** Replaces `told`. */
-  noteTold(feed: string, told: string): Promise<void>
+  /** Replaces `notified`. */
+  noteTold(feed: string, text: string): Promise<void>
   /**
    * Gives a store of this name, which was put back, a new one: what the old one wrote is another store's from now on, and what it
    * holds is in doubt. If another run has done so meanwhile, it keeps that.

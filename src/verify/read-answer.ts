@@ -33,8 +33,8 @@ export function priceOf({ SaleType, RentPrice, SalePrice }: Listing): number | n
 
 /** Reads an answer about a listing that is on the service. */
 export function readAnswer(answer: string, listing: Listing): Reading {
-  const said = read(answer, listing)
-  const [price, status] = [priceFinding(said, listing), statusFinding(said, listing)]
+  const reading = read(answer, listing)
+  const [price, status] = [priceFinding(reading, listing), statusFinding(reading, listing)]
   const verdicts = [price?.verdict, status.verdict]
   // The price of a sold listing is rarely said.
   const isPriced = price === null || price.verdict === 'agrees' || listing.Status === 'Sold'
@@ -123,8 +123,8 @@ function inLines(text: string, currency: string): Answer | null {
   const found = text.split('\n').flatMap((line) => {
     const [, price, status] = /price ?[=:]([^\n;|]{0,80})[;|,] ?status ?[=:]([^\n;|]{0,80})/i.exec(line) ?? []
     if (price === undefined) return []
-    const said = { price: amountOf(price, currency), status: statusOf(status) }
-    return said.price === null && said.status === null ? [] : [said]
+    const found = { price: amountOf(price, currency), status: statusOf(status) }
+    return found.price === null && found.status === null ? [] : [found]
   })
   const [first, ...others] = found
   if (first === undefined) return null
@@ -222,9 +222,9 @@ function labelled(text: string, name: 'price' | 'status'): { value: string; isFi
 }
 
 /** The one thing that is said, however often; null: there are two, or one is not understood. */
-function only<Meaning>(said: readonly Said<Meaning>[]): Said<Meaning> {
-  const [first] = said
-  return said.every((one) => JSON.stringify(one?.means) === JSON.stringify(first?.means)) ? first : null
+function only<Meaning>(mentions: readonly Said<Meaning>[]): Said<Meaning> {
+  const [first] = mentions
+  return mentions.every((mention) => JSON.stringify(mention?.means) === JSON.stringify(first?.means)) ? first : null
 }
 
 /** The only amount of an answer, beside a currency. */

@@ -110,7 +110,7 @@ export function createPlan(
   database.function(
     'isSpelledAlike',
     { deterministic: true },
-    (one: string, other: string) => +isSpelledAlike(one, other),
+    (mlsNumber: string, other: string) => +isSpelledAlike(mlsNumber, other),
   )
   const dropRejects = database.prepare<[number | null]>(rejectsDropped)
   const pair = inOneGo(database, () => void database.exec(pairing))
@@ -126,7 +126,11 @@ export function createPlan(
     `SELECT 1 FROM change AS gone JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair > 0
     WHERE gone.seq = ? AND gone.pair > 0 AND comes.result IS NOT 'done' LIMIT 1`,
   )
-  database.function('isRespelled', { deterministic: true }, (one: string, other: string) => +isRespelled(one, other))
+  database.function(
+    'isRespelled',
+    { deterministic: true },
+    (mlsNumber: string, other: string) => +isRespelled(mlsNumber, other),
+  )
   const respelled = database.prepare<[number, number], Respelled>(
     `SELECT comes.key AS sent, gone.key AS listed FROM change AS gone JOIN change AS comes ON comes.home = gone.home
       AND comes.kind = 'create' AND comes.pair = 2 AND comes.change ->> '$.cause' = 'gone-from-service'
@@ -225,14 +229,14 @@ const foldedNumber = (mlsNumber: string): string =>
     .replace(/^(\p{L}*)0+/u, '$1')
 
 /** Whether of two MLSNumbers of one home the service may have made the one of the other: in another spelling, or cut. */
-function isRespelled(one: string, other: string): boolean {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one]
-  return long.startsWith(short) || foldedNumber(one) === foldedNumber(other)
+function isRespelled(mlsNumber: string, other: string): boolean {
+  const [short, long] = mlsNumber.length < other.length ? [mlsNumber, other] : [other, mlsNumber]
+  return long.startsWith(short) || foldedNumber(mlsNumber) === foldedNumber(other)
 }
 
 /** Whether two such numbers are the same but for a prefix. If that ends in a digit and a digit follows, they are not. */
-function isSpelledAlike(one: string, other: string): boolean {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+function isSpelledAlike(mlsNumber: string, other: string): boolean {
+  const [short, long] = mlsNumber.length < other.length ? [mlsNumber, other] : [other, mlsNumber]
   return long === short || (long.endsWith(short) && !/^\d\d/.test(long.slice(-short.length - 1)))
 }
 

@@ -29,12 +29,12 @@ export function limit(database: Database.Database, { maxScratchBytes, keepFree }
   limits.set(database, { maxScratchBytes, keepFree })
 }
 
-/** `work` as one transaction: thousands of rows cost one step of bookkeeping instead of one each. */
+/** `task` as one transaction: thousands of rows cost one step of bookkeeping instead of one each. */
 export function inOneGo<Values extends unknown[], Result>(
   database: Database.Database,
-  work: (...values: Values) => Result,
+  task: (...values: Values) => Result,
 ): (...values: Values) => Result {
-  const transaction = database.transaction(work)
+  const transaction = database.transaction(task)
   return (...values) => {
     const { maxScratchBytes = Infinity, keepFree = null } = limits.get(database) ?? {}
     // Checked each time, as others write to the disk as well.

@@ -1532,12 +1532,12 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       })
 
       it('keep what people were told of a feed, whether a run of it is on record or not', async () => {
-        expect(await runs.told('north')).toBeNull()
+        expect(await runs.notified('north')).toBeNull()
         await runs.noteTold('north', 'first')
         await runs.noteTold('north', 'then')
         await runs.record(runRecord({ feed: 'north' }))
-        expect(await runs.told('north')).toBe('then')
-        expect(await runs.told('south')).toBeNull()
+        expect(await runs.notified('north')).toBe('then')
+        expect(await runs.notified('south')).toBeNull()
       })
 
       it('the last accepted delivery, and the last run after which the chatbot was asked', async () => {

@@ -51,9 +51,9 @@ const decided = (decision: Decision | null): Remembered =>
   memory({ holds: [{ part: 'delete', content: '', since: 7, ends: 'confirmed', clock: 7, isOfRule: true, decision }] })
 
 /** What the guard makes of an action that it lets go, and of one that it holds. */
-const letGo: Weighed = { parts: [], counts: ['renumber'], released: ['delete'] }
+const letGo: Weighed = { heldParts: [], counts: ['renumber'], released: ['delete'] }
 const heldWhole: Weighed = {
-  parts: [{ part: 'delete', content: '', rules: ['leaving'], ends: 'confirmed' }],
+  heldParts: [{ part: 'delete', content: '', rules: ['leaving'], ends: 'confirmed' }],
   counts: [],
   released: [],
 }

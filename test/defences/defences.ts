@@ -526,7 +526,7 @@ const moves: Defence[] = [
   {
     name: 'a granted token is known to what scrubs the output',
     file: 'src/feed/api/gate.ts',
-    from: 'this.#parts.learn([granted.value])',
+    from: 'this.#means.learn([granted.value])',
     to: '',
     tests: ['test/runs/live-source-secrets.test.ts'],
   },
@@ -648,8 +648,8 @@ const secrets: Defence[] = [
   {
     name: 'the holds in the store are scrubbed',
     file: 'src/app/doors.ts',
-    from: 'yield { ...one, why: scrub(one.why) }',
-    to: 'yield one',
+    from: 'yield { ...entry, why: scrub(entry.why) }',
+    to: 'yield entry',
     tests: ['test/app/doors.test.ts'],
   },
   {
@@ -752,8 +752,8 @@ const chat: Defence[] = [
   {
     name: 'a message of ask without its answer is kept',
     file: 'src/commands/ask.ts',
-    from: 'told.problem = error.message\n        note()',
-    to: 'told.problem = error.message',
+    from: 'document.problem = error.message\n        note()',
+    to: 'document.problem = error.message',
     tests: ['test/commands/ask.test.ts', 'test/commands/interrupted-chat.slow.test.ts'],
   },
   {
@@ -773,7 +773,7 @@ const chat: Defence[] = [
   {
     name: 'a try of evaluate is kept as soon as it is judged',
     file: 'src/evaluate/evaluate.ts',
-    from: 'asking.told(one)',
+    from: 'asking.tried(attempt)',
     to: '',
     tests: ['test/evaluate/evaluate.test.ts'],
   },
@@ -831,8 +831,8 @@ const chat: Defence[] = [
   {
     name: 'text in the JUnit file of evaluate is escaped',
     file: 'src/evaluate/junit.ts',
-    from: '.replaceAll(/[&<>"\\n]/g, (one) => names[one])',
-    to: '.replaceAll(/\\n/g, (one) => names[one])',
+    from: '.replaceAll(/[&<>"\\n]/g, (character) => names[character])',
+    to: '.replaceAll(/\\n/g, (character) => names[character])',
     tests: ['test/evaluate/evaluate.test.ts'],
   },
   {
@@ -1270,7 +1270,7 @@ const live: Defence[] = [
   {
     name: 'live: a token is renewed before it ends',
     file: 'src/feed/api/gate.ts',
-    from: 'until: this.#parts.clock.now() + granted.life - early',
+    from: 'until: this.#means.clock.now() + granted.life - early',
     to: 'until: Infinity',
     tests: ['test/feed/api/traps.test.ts'],
   },
@@ -1300,7 +1300,7 @@ const live: Defence[] = [
   {
     name: 'live: what a vendor says is left of its limits',
     file: 'src/feed/api/gate.ts',
-    from: 'if (told > 0) this.#limiter.pause(told, null)',
+    from: 'if (wait > 0) this.#limiter.pause(wait, null)',
     to: '',
     tests: ['test/feed/api/traps.test.ts'],
   },

@@ -1,7 +1,7 @@
 /** What is told of a feed, and how often. */
 import { expect, test } from 'vitest'
 import { eventNames, newsOf, nothingTold } from '../../src/notify/news.ts'
-import type { Condition, EventName, Told } from '../../src/notify/news.ts'
+import type { Condition, EventName, Notified } from '../../src/notify/news.ts'
 
 const hour = 3_600_000
 const well = { failed: false, stale: false, good: true, held: [] }
@@ -12,10 +12,10 @@ function heard(
   course: readonly (readonly [number, Partial<Condition>])[],
   on: readonly EventName[] = eventNames,
 ): string[] {
-  let told: Told = nothingTold
+  let told: Notified = nothingTold
   return course.flatMap(([hours, condition]) => {
     const step = newsOf(told, { ...well, ...condition, at: hours * hour }, on)
-    told = step.told
+    told = step.after
     return step.news.map(({ event, is, since }) => `${hours}: ${event} ${is} since ${since / hour}`)
   })
 }

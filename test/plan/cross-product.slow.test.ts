@@ -145,7 +145,7 @@ function guardFailures({ changes }: Planned): string[] {
     const trips = tripsOf(seen, limits)
     for (const change of changes) {
       if (change.kind === 'hold') continue
-      const parts = judge(change, beside, trips, policy)?.weighed.parts ?? []
+      const parts = judge(change, beside, trips, policy)?.weighed.heldParts ?? []
       const isHeld = parts.length > 0
       const isAbout =
         change.kind === 'delete' ||

@@ -285,7 +285,7 @@ describe('what is held of a change', () => {
   test('another unit with the same numbers is another size, too', () => {
     const fields = [{ field: 'AreaUnit', from: 'Square Feet', to: 'Square Meters' }] as const
     const update = updateOf('A', { fields, broken: ['class', 'size'] })
-    const parts = judged(update, { counts: { class: 20, size: 20 } })!.weighed.parts.map(({ part }) => part)
+    const parts = judged(update, { counts: { class: 20, size: 20 } })!.weighed.heldParts.map(({ part }) => part)
     expect(parts).toEqual(['update class', 'update size'])
   })
 
@@ -437,10 +437,12 @@ describe('what is held of a change', () => {
     ])
     const confirmed = held({ part: 'delete', content: 'delete', ends: 'never', clock: now - 80 * hour })
     const judged = (trips: Trip[]) => judge(deleteOf('A'), { ...beside, remembered: confirmed }, trips, policy)
-    expect(judged(found)!.weighed.parts).toMatchObject([{ rules: ['unrecognisable', 'leaving'], ends: 'confirmed' }])
+    expect(judged(found)!.weighed.heldParts).toMatchObject([
+      { rules: ['unrecognisable', 'leaving'], ends: 'confirmed' },
+    ])
     expect(judged(found.slice(1))!.change.kind).toBe('delete')
     expect(judge(createOf('B'), { ...beside, remembered: nothing }, found.slice(1), policy)).toBeNull()
-    expect(judge(createOf('B'), { ...beside, remembered: nothing }, found, policy)!.weighed.parts).toMatchObject([
+    expect(judge(createOf('B'), { ...beside, remembered: nothing }, found, policy)!.weighed.heldParts).toMatchObject([
       { rules: ['unrecognisable'] },
     ])
   })

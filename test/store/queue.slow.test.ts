@@ -11,7 +11,7 @@ import { noPostgres, startPostgres } from '../support/postgres.ts'
 import type { PostgresServer } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
-type CarryOut = Parameters<Queue['work']>[1]
+type CarryOut = Parameters<Queue['workOff']>[1]
 
 /** Milliseconds that a lease lasts for those who look after each other, and for one that is not heard of. */
 const lively = 300
@@ -49,7 +49,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
   function begin(carryOut: CarryOut, most = 4, lease = lively, to = address) {
     const queue = openQueue(to, log, lease)
     const end = new AbortController()
-    const one = { queue, end, ended: queue.work(most, carryOut, end.signal) }
+    const one = { queue, end, ended: queue.workOff(most, carryOut, end.signal) }
     processes.push(one)
     return one
   }

@@ -47,14 +47,14 @@ export function createExchange(maxBytes: number): { exchange: Exchange; close: (
   const exchange: Exchange = async ({ method, url, headers, body }, signal) => {
     try {
       const answer = await request(url, { dispatcher: agentFor(url), method, headers, signal, body: body ?? null })
-      const parts: Buffer[] = []
+      const chunks: Buffer[] = []
       let size = 0
       for await (const part of answer.body) {
         size += (part as Buffer).length
         if (size > maxBytes) throw new FeedError(`${nameOf(url)} sends more than ${maxBytes} bytes in one answer`)
-        parts.push(part as Buffer)
+        chunks.push(part as Buffer)
       }
-      const sent = Buffer.concat(parts)
+      const sent = Buffer.concat(chunks)
       const plain = isGzip(sent) ? await gunzipped(sent, maxBytes) : sent
       const named = Object.entries(answer.headers).map(([name, value]) => [
         name.toLowerCase(),

@@ -80,8 +80,8 @@ export class Allowance {
       for (const quota of this.#requests) quota.add(1, this.#clock.now())
       const answer = await send()
       for (const quota of this.#bytes) quota.add(answer.size, this.#clock.now())
-      const told = quotaWait(answer, this.#clock.now())
-      if (told > 0) this.#limiter.pause(told, null)
+      const wait = quotaWait(answer, this.#clock.now())
+      if (wait > 0) this.#limiter.pause(wait, null)
       return answer
     } finally {
       this.#limiter.done(this.#lane)
@@ -101,13 +101,13 @@ export interface GateParts {
 export class Gate {
   readonly root: URL
   readonly #settings: ResoSettings
-  readonly #parts: GateParts
+  readonly #means: GateParts
   #token: { value: string; until: number } | null = null
 
-  constructor(settings: ResoSettings, parts: GateParts) {
+  constructor(settings: ResoSettings, means: GateParts) {
     this.root = new URL(settings.reso.endsWith('/') ? settings.reso : `${settings.reso}/`)
     this.#settings = settings
-    this.#parts = parts
+    this.#means = means
   }
 
   /** Gets a page of records. Throws `FeedError` for any other answer, and the signal's reason. */
@@ -134,12 +134,12 @@ export class Gate {
       const usual = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'listing-sync' }
       try {
         answer = await this.#limited(signal, () =>
-          this.#parts.exchange({ method: 'GET', url, headers: { ...usual, ...headers, authorization } }, signal),
+          this.#means.exchange({ method: 'GET', url, headers: { ...usual, ...headers, authorization } }, signal),
         )
       } catch (error) {
         if (!(error instanceof Lost)) throw error
         problem = `gave no whole answer (${error.message})`
-        await this.#parts.clock.sleep(1000 * 2 ** attempt, signal)
+        await this.#means.clock.sleep(1000 * 2 ** attempt, signal)
         continue
       }
       if (answer.status === 200) return answer
@@ -153,7 +153,7 @@ export class Gate {
         isRenewed = true
         this.#token = null
       } else if (status === 429 || status >= 500)
-        await this.#pause(waitOf(answer, attempt, this.#parts.clock.now()), signal, `${nameOf(url)} ${problem}`)
+        await this.#pause(waitOf(answer, attempt, this.#means.clock.now()), signal, `${nameOf(url)} ${problem}`)
       else if (status >= 300 && status < 400)
         throw new FeedError(`${nameOf(url)} leads to another address, which is not followed: write that one under reso`)
       else throw new FeedError(`${nameOf(url)} ${problem}${remedies[status] ?? ''}`)
@@ -162,7 +162,7 @@ export class Gate {
   }
 
   #limited(signal: AbortSignal, send: () => Promise<Answered>): Promise<Answered> {
-    return this.#parts.allowance.within(signal, send, (wait) => new FeedError(this.#tooLong(wait)))
+    return this.#means.allowance.within(signal, send, (wait) => new FeedError(this.#tooLong(wait)))
   }
 
   #tooLong(wait: number): string {
@@ -176,14 +176,14 @@ export class Gate {
       throw new FeedError(
         `${asked}, and asks to wait ${minutesOf(milliseconds)}, longer than a run does (${minutesOf(patience)}); the next run goes on from here`,
       )
-    await this.#parts.clock.sleep(milliseconds, signal)
+    await this.#means.clock.sleep(milliseconds, signal)
   }
 
   /** The token to send. Shortly before it expires a new one is asked for. */
   async #bearer(signal: AbortSignal): Promise<string> {
     const { auth } = this.#settings
     if (auth.token !== undefined) return auth.token
-    const now = this.#parts.clock.now()
+    const now = this.#means.clock.now()
     if (this.#token !== null && now < this.#token.until) return this.#token.value
     const { token, hosts } = vendorOf(this.#settings.vendor)
     const address = auth.tokenUrl ?? (hosts.includes(this.root.hostname) ? token?.url : null)
@@ -200,24 +200,24 @@ export class Gate {
     for (let attempt = 1; ; attempt++) {
       try {
         const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
-        answer = await this.#parts.exchange({ method: 'POST', url, headers, body }, signal)
+        answer = await this.#means.exchange({ method: 'POST', url, headers, body }, signal)
         if ((answer.status !== 429 && answer.status < 500) || attempt === attempts) break
         await this.#pause(
-          waitOf(answer, attempt, this.#parts.clock.now()),
+          waitOf(answer, attempt, this.#means.clock.now()),
           signal,
           `${nameOf(url)} answers HTTP ${answer.status}`,
         )
       } catch (error) {
         if (!(error instanceof Lost)) throw error
         if (attempt === attempts) throw new FeedError(`${nameOf(url)} gave no token (${error.message})`)
-        await this.#parts.clock.sleep(1000 * 2 ** attempt, signal)
+        await this.#means.clock.sleep(1000 * 2 ** attempt, signal)
       }
     }
     const granted = tokenOf(url, answer)
-    this.#parts.learn([granted.value])
+    this.#means.learn([granted.value])
     // A minute before it expires, or a tenth of its life.
     const early = Math.min(minute, granted.life / 10)
-    this.#token = { value: granted.value, until: this.#parts.clock.now() + granted.life - early }
+    this.#token = { value: granted.value, until: this.#means.clock.now() + granted.life - early }
     return granted.value
   }
 }
@@ -279,7 +279,7 @@ function pageOf(url: URL, { headers, body }: Answered): Page {
       `${name} answers HTTP 200 with an error: "${shorten(printable(error), 200)}"; nothing is deleted for it, and the next run asks again: if it stays, check filter, select and expand`,
     )
   const { value, ...rest } = (document ?? {}) as Record<string, unknown>
-  const isRecord = (one: unknown): boolean => one !== null && typeof one === 'object' && !Array.isArray(one)
+  const isRecord = (value: unknown): boolean => value !== null && typeof value === 'object' && !Array.isArray(value)
   if (!Array.isArray(value) || !value.every(isRecord))
     throw new FeedError(
       `${name} answers without a list of records (value): check the address under reso, which should have Property below it`,
@@ -318,11 +318,11 @@ function quotaWait({ headers }: Answered, now: number): number {
 
 function tokenOf(url: URL, { status, body }: Answered): { value: string; life: number } {
   const document = parsed(body)
-  const said = document !== null && typeof document === 'object' ? (document as Record<string, unknown>) : null
-  const { access_token: value, expires_in: seconds } = said ?? {}
+  const members = document !== null && typeof document === 'object' ? (document as Record<string, unknown>) : null
+  const { access_token: value, expires_in: seconds } = members ?? {}
   if (status === 200 && typeof value === 'string' && /^[\x21-\x7e]+$/.test(value))
     return { value, life: Number(seconds) > 0 ? Number(seconds) * 1000 : hour }
-  const what = said === null ? (/^\s*(<|Bad )/.test(body) ? 'HTML or plain text' : 'no JSON') : 'no access_token'
+  const what = members === null ? (/^\s*(<|Bad )/.test(body) ? 'HTML or plain text' : 'no JSON') : 'no access_token'
   throw new FeedError(
     `${nameOf(url)} should give a token, and answers HTTP ${status} with ${what}: check auth (clientId, clientSecret, scope, tokenUrl)`,
   )

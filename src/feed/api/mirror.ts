@@ -39,7 +39,7 @@ export function overlaid(base: Pick<Mirror, 'progress' | 'stamps' | 'rows'>): Mi
       /** Written records before a key, or all that are left. */
       const before = (key: string | null): KeptRecord[] => {
         const start = next
-        const isBefore = (one: string): boolean => key === null || compareKeys(one, key) < 0
+        const isBefore = (other: string): boolean => key === null || compareKeys(other, key) < 0
         while (next < own.length && isBefore(own[next][0])) next++
         return own.slice(start, next).flatMap(([, record]) => record ?? [])
       }

@@ -60,8 +60,8 @@ export class Api {
       ? select && [...new Set([...own, 'ListingId', ...(pictures === null ? [] : [pictures]), ...select])]
       : own
     const conditions = [...(filter === undefined ? [] : [bracketed(filter)]), ...query.filter]
-    const parts: [string, string][] = []
-    const add = (name: string, value: string | undefined): void => void (value && parts.push([name, value]))
+    const options: [string, string][] = []
+    const add = (name: string, value: string | undefined): void => void (value && options.push([name, value]))
     add('$filter', conditions.join(' and '))
     add('$select', fields?.join(','))
     if (isWhole) add('$expand', expand?.join(','))
@@ -69,7 +69,7 @@ export class Api {
     add('$top', String(query.top ?? (isWhole ? this.top.records : this.top.keys)))
     const url = new URL(resource, this.gate.root)
     // Not by URLSearchParams, which writes + for blanks: not every server reads that.
-    url.search = parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+    url.search = options.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
     return url
   }
 
@@ -88,7 +88,7 @@ export class Api {
   }
 
   /** The record with this key or ListingId; null: the source does not have it. */
-  async one(id: string): Promise<Row | null> {
+  async byId(id: string): Promise<Row | null> {
     const { rows } = await this.ask(this.url({ filter: [`${this.vendor.asks} eq ${quoted(id)}`], what: 'records' }))
     return rows.find(({ key, record }) => key === id || record[this.vendor.asks] === id) ?? null
   }
@@ -150,8 +150,8 @@ export function comparable(stamp: string): string | null {
 
 /** The order of two timestamps that `Api` has accepted, or ''. */
 export function compareStamps(a: string, b: string): number {
-  const [one, other] = [comparable(a) ?? '', comparable(b) ?? '']
-  return one < other ? -1 : Number(one > other)
+  const [first, second] = [comparable(a) ?? '', comparable(b) ?? '']
+  return first < second ? -1 : Number(first > second)
 }
 
 /** When a timestamp is, in milliseconds. One that names no zone is in UTC; `Date.parse` would take that of this machine. */

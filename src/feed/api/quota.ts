@@ -1,5 +1,5 @@
 /** How many parts a sliding window of time is counted in. */
-const parts = 60
+const partsInWindow = 60
 
 /**
  * Counts what is used of a limit within a sliding window, such as requests in an hour. Counted in 60 parts, each of which counts until
@@ -13,7 +13,7 @@ export class Quota {
 
   constructor(most: number, milliseconds: number) {
     this.most = most
-    this.#part = milliseconds / parts
+    this.#part = milliseconds / partsInWindow
   }
 
   add(amount: number, now: number): void {
@@ -27,14 +27,14 @@ export class Quota {
     let used = 0
     for (const [part, amount] of this.#used) {
       // After the clock was set back there are parts of the future, which would count for long.
-      if (part < current - parts || part > current) this.#used.delete(part)
+      if (part < current - partsInWindow || part > current) this.#used.delete(part)
       else used += amount
     }
     if (used < this.most) return 0
     const sorted = [...this.#used].toSorted(([a], [b]) => a - b)
     for (const [part, amount] of sorted) {
       used -= amount
-      if (used < this.most) return (part + parts + 1) * this.#part - now
+      if (used < this.most) return (part + partsInWindow + 1) * this.#part - now
     }
     return 0
   }

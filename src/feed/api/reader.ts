@@ -48,9 +48,9 @@ export const apiReader: Reader = {
 /** The fields of a record, without `null`, empty lists and empty objects, which say nothing. */
 function fieldsOf(value: object): RecordFields {
   const fields: RecordFields = Object.create(null)
-  for (const [name, one] of Object.entries(value)) {
-    const nodes = (Array.isArray(one) ? one : [one]).flatMap(nodeOf)
-    if (nodes.length > 0) fields[name] = Array.isArray(one) ? nodes : nodes[0]
+  for (const [name, member] of Object.entries(value)) {
+    const nodes = (Array.isArray(member) ? member : [member]).flatMap(nodeOf)
+    if (nodes.length > 0) fields[name] = Array.isArray(member) ? nodes : nodes[0]
   }
   return fields
 }

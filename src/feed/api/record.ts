@@ -20,9 +20,9 @@ export function kept({ key, stamp, record }: Row, vendor: Vendor): KeptRecord {
   if (vendor.noPictures !== null) delete fields.Media
   if (Array.isArray(fields.Media)) {
     // Some servers send null in place of a picture that was taken off.
-    const lasting = (fields.Media as (Fields | null)[]).flatMap((one) => {
-      const address = one?.MediaURL
-      return one !== null && typeof address === 'string' && !signed.test(address) ? [one] : []
+    const lasting = (fields.Media as (Fields | null)[]).flatMap((picture) => {
+      const address = picture?.MediaURL
+      return picture !== null && typeof address === 'string' && !signed.test(address) ? [picture] : []
     })
     fields.Media = lasting.toSorted((a, b) => place(a) - place(b))
   }
@@ -58,7 +58,7 @@ function withoutProtocol(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutProtocol)
   if (value === null || typeof value !== 'object') return value
   const entries = Object.entries(value).filter(([name]) => !name.includes('@'))
-  return Object.fromEntries(entries.map(([name, one]) => [name, withoutProtocol(one)]))
+  return Object.fromEntries(entries.map(([name, member]) => [name, withoutProtocol(member)]))
 }
 
 /** A kept record as JSON, on one line. */

@@ -44,11 +44,11 @@ function scheduleOf(api: Api, all: number | null): string[] {
     [hour, 'an hour'],
     [day, 'a day'],
   ] as const
-  const told = limits
+  const allowances = limits
     .filter(([most]) => most < Infinity)
     .map(([most, time], index) => `${most.toLocaleString('en-US')}${index === 0 ? ' requests' : ''} ${time}`)
   const sentences = [
-    `${vendor.title} takes ${told.join(', ')}, for all feeds with these credentials together. A run without changes makes about two`,
+    `${vendor.title} takes ${allowances.join(', ')}, for all feeds with these credentials together. A run without changes makes about two`,
   ]
   if (all !== null) {
     const walks = vendor.counts ? 1 : 2

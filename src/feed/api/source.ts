@@ -237,7 +237,7 @@ export async function refresh(
       await pull(stamps.reduce((least, stamp) => (compareStamps(stamp, least) < 0 ? stamp : least)))
     }
     for (const [key] of [undated, dated].filter(areAskedSingly).flat()) {
-      const row = await api.one(key)
+      const row = await api.byId(key)
       if (row !== null) await keep([row], progress)
     }
     if (undated.length === 0) return
@@ -268,7 +268,7 @@ export async function refresh(
   async function askedFor(missing: readonly { key: string; id: string }[]): Promise<Looked[]> {
     const absent: Looked[] = []
     for (const { key, id } of missing) {
-      const row = id === '' ? undefined : await api.one(id)
+      const row = id === '' ? undefined : await api.byId(id)
       if (row === null || (row && row.key !== key)) absent.push({ key, sure: { asked: 'not there' } })
       else if (row) await keep([row], progress)
     }

@@ -42,7 +42,7 @@ export function jsonShape(head: Buffer): string | null {
     }
   }
   if (!arrays.has('') && values >= 10) return '.'
-  const [highest] = [...arrays].toSorted(([, one], [, other]) => one - other)
+  const [highest] = [...arrays].toSorted(([, a], [, b]) => a - b)
   return highest === undefined ? null : highest[0] || '.'
 }
 

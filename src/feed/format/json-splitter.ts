@@ -283,8 +283,8 @@ export class JsonSplitter {
   /** Some servers answer with what they have of the records, and say beside them that they failed. */
   private noteError(isText: boolean, end: number): void {
     const [from, to] = isText ? [this.position + 1, end - 1] : [this.position, end]
-    const said = this.buffer.toString('utf8', from, Math.min(to, from + longestName))
-    if (!noError.test(said)) this.saidError ??= shorten(printable(said), 60)
+    const value = this.buffer.toString('utf8', from, Math.min(to, from + longestName))
+    if (!noError.test(value)) this.saidError ??= shorten(printable(value), 60)
   }
 
   private isWord(end: number): boolean {

@@ -63,7 +63,7 @@ const nextPages: readonly (readonly [name: RegExp, value: RegExp])[] = [
 
 /** Whether a member of the document says that there is a next page. */
 const isNextPage = (path: string, value: MemberValue): boolean =>
-  nextPages.some(([name, said]) => name.test(path) && !value.isInArray() && said.test(value.read()))
+  nextPages.some(([name, pattern]) => name.test(path) && !value.isInArray() && pattern.test(value.read()))
 
 /** Records are cut on bytes, and views on the blocks read: copy `raw` to keep it longer than its batch. */
 function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & JsonOptions): Reading {

@@ -42,7 +42,9 @@ export class XmlOutline {
     // Compared name by name, without building the path: open names may be long, and have many elements below them.
     const above = path.length - 1
     return (
-      above === this.open.length && path[above] === localName(name) && this.locals.every((one, at) => one === path[at])
+      above === this.open.length &&
+      path[above] === localName(name) &&
+      this.locals.every((local, at) => local === path[at])
     )
   }
 

@@ -57,7 +57,7 @@ export class XmlSplitter {
   /** The document's own count of records. */
   private readonly counter: Said | null
   private readonly writtenAt: Said | null
-  private readonly said: readonly Said[]
+  private readonly statements: readonly Said[]
   private readonly beforeRecords: XmlSplitterOptions['beforeRecords']
   private readonly around: XmlSplitterOptions['around']
 
@@ -72,7 +72,7 @@ export class XmlSplitter {
     this.maxRecordBytes = maxRecordBytes
     this.counter = options.counter === undefined ? null : saidAt(options.counter)
     this.writtenAt = options.written === undefined ? null : saidAt(options.written)
-    this.said = [this.counter, this.writtenAt].filter((one) => one !== null)
+    this.statements = [this.counter, this.writtenAt].filter((statement) => statement !== null)
     this.beforeRecords = options.beforeRecords
     this.around = options.around
   }
@@ -215,9 +215,9 @@ export class XmlSplitter {
 
   /** Adds what is up to `end` to the value whose element is open, if one is. */
   private hear(end: number): void {
-    for (const one of this.said)
-      if (one.depth === this.outline.depth && one.text.length < longestSaid)
-        one.text += this.buffer.toString('latin1', this.position, Math.min(end, this.position + longestSaid))
+    for (const statement of this.statements)
+      if (statement.depth === this.outline.depth && statement.text.length < longestSaid)
+        statement.text += this.buffer.toString('latin1', this.position, Math.min(end, this.position + longestSaid))
   }
 
   private startTag(open: number): boolean {
@@ -234,12 +234,14 @@ export class XmlSplitter {
     const isAt = (path: readonly string[]): boolean => this.outline.isAt(path, name)
     const isClosed = this.buffer[end - 1] === slash
     const tag = this.buffer.subarray(open, end + 1)
-    const here = this.said.filter(
-      (one) =>
-        (one.path === null ? this.outline.depth === 0 : isAt(one.path)) && (one === this.counter || this.count === 0),
+    const here = this.statements.filter(
+      (statement) =>
+        (statement.path === null ? this.outline.depth === 0 : isAt(statement.path)) &&
+        (statement === this.counter || this.count === 0),
     )
-    for (const one of here)
-      if (one.attribute !== null) one.text = declaredIn(tag.toString('latin1'), one.attribute) || one.text
+    for (const statement of here)
+      if (statement.attribute !== null)
+        statement.text = declaredIn(tag.toString('latin1'), statement.attribute) || statement.text
     if (this.count === 0) this.beforeRecords?.(isAt, tag)
     const scope = isClosed ? null : (this.around?.opens(isAt, tag, this.outline.depth + 1) ?? null)
     this.outline.startTag(name, isClosed)
@@ -249,7 +251,8 @@ export class XmlSplitter {
       this.reading = { depth: this.outline.depth, from: open, before: [], bytes: 0, isLate }
     }
     // The first of several counts, as with attributes.
-    for (const one of here) if (one.attribute === null && !isClosed && one.text === '') one.depth = this.outline.depth
+    for (const statement of here)
+      if (statement.attribute === null && !isClosed && statement.text === '') statement.depth = this.outline.depth
     this.position = end + 1
     return true
   }
@@ -258,7 +261,8 @@ export class XmlSplitter {
     const end = this.buffer.indexOf(greaterThan, open)
     if (end < 0) return this.unfinished(open)
     this.outline.endTag(nameAt(this.buffer, open + 2))
-    for (const one of this.said) if (one.depth !== null && this.outline.depth < one.depth) one.depth = null
+    for (const statement of this.statements)
+      if (statement.depth !== null && this.outline.depth < statement.depth) statement.depth = null
     const { reading } = this
     if (reading !== null && this.outline.depth < reading.depth) {
       this.keep(reading, end + 1)

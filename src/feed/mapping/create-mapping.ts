@@ -53,11 +53,11 @@ export function createMapping(
   isRight = false,
 ): Mapping {
   // Made again when needed: a hundred kilobytes, which a daemon with a thousand feeds would keep for feeds that are not running.
-  const parts = madeAgain(() => ({
+  const made = madeAgain(() => ({
     compiled: { ...compile(preset, options, file), unmapped },
     variants: preset.variants.map((variant) => ({ ...compile(preset, options, file, variant), unmapped })),
   }))
-  if (!isRight) parts()
+  if (!isRight) made()
   const mendsText = options.repair === 'double-utf8'
   let version: string | null = null
   const mapping: Mapping = {
@@ -73,7 +73,7 @@ export function createMapping(
     formatOptions: formatOptions(preset, options),
     mendsText,
     normalise(record, at, moment, known = () => null) {
-      const { compiled, variants } = parts()
+      const { compiled, variants } = made()
       if (mendsText) mendRecord(record)
       compiled.refer(record)
       const chosen = variants.length === 0 ? variants : variants.filter((variant) => applies(variant, record, moment))
@@ -85,7 +85,7 @@ export function createMapping(
       return preset.variants.map(({ suffix }) => ({ ...only, mlsNumber: mlsNumber + suffix }))
     },
     placeOf(record, moment) {
-      const { compiled } = parts()
+      const { compiled } = made()
       compiled.refer(record)
       compiled.paths.prepare(record)
       const making = begun(moment)
@@ -96,14 +96,14 @@ export function createMapping(
   }
   if (!formats[preset.format].nested)
     mapping.reads = (column) => {
-      const { compiled, variants } = parts()
+      const { compiled, variants } = made()
       return [compiled, ...variants].some(({ paths }) => paths.means?.(column))
     }
   const { join, placeholders } = options
-  if (join !== undefined) mapping.joins = parts().compiled.joined.joins
+  if (join !== undefined) mapping.joins = made().compiled.joined.joins
   if (preset.stub !== undefined || placeholders !== undefined || join !== undefined)
     mapping.asksFor = (record, moment) => {
-      const { paths, stub, placeholders, joined, refer } = parts().compiled
+      const { paths, stub, placeholders, joined, refer } = made().compiled
       refer(record)
       paths.prepare(record)
       const asked: string[] = []

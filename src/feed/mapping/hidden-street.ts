@@ -62,8 +62,8 @@ function hiddenReading(bare: string): HiddenStreet | null {
  */
 function withoutUnit(street: string): string[] {
   const [before] = /^[^/]{1,20}\/(?=\d.*\p{L}{2})/u.exec(street) ?? ['']
-  return [...(/\p{L}{3}/u.test(before) ? [street] : []), street.slice(before.length)].map((one) =>
-    one
+  return [...(/\p{L}{3}/u.test(before) ? [street] : []), street.slice(before.length)].map((spelling) =>
+    spelling
       .replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '')
       .replace(/(\d\p{L}?)\/\d{1,4}\p{L}?$/u, '$1'),
   )
@@ -108,16 +108,16 @@ function withoutAccents(piece: string): string {
  */
 function joined(keys: readonly string[]): { text: string; starts: Map<number, number>; ends: Map<number, number> } {
   const [starts, ends] = [new Map<number, number>(), new Map<number, number>()]
-  const parts: string[] = []
+  const pieces: string[] = []
   let length = 0
   for (const [index, key] of keys.entries()) {
     const mark = index > 0 && isNumber(key) && isNumber(keys[index - 1]) ? '|' : ''
-    parts.push(mark, key)
+    pieces.push(mark, key)
     starts.set(length + mark.length, index)
     length += mark.length + key.length
     ends.set(length, index)
   }
-  return { text: parts.join(''), starts, ends }
+  return { text: pieces.join(''), starts, ends }
 }
 
 /** Where the targets stand, in order. Native search, as a hostile text may repeat the street's beginning a million times. */

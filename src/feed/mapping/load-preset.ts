@@ -74,7 +74,7 @@ function writtenPreset(yamlText: string, file: string): Record<string, unknown> 
 function checkedPreset(value: Record<string, unknown>): { preset: Omit<Preset, 'file'> | null; problems: string[] } {
   const every = Object.entries(formats)
   const format = every.find(([name]) => name === value['format'])?.[1]
-  const keysOf = (one: Format): string[] => Object.keys(one.options().shape)
+  const keysOf = (format: Format): string[] => Object.keys(format.options().shape)
   // For an unknown format, the keys of every format are allowed.
   const taken = format === undefined ? every.flatMap(([, each]) => keysOf(each)) : keysOf(format)
   const known = ['extends', ...Object.keys(presetSchema().shape), ...taken]

@@ -166,7 +166,7 @@ function candidates(node: RecordNode, step: Step): readonly RecordNode[] {
 function inOrder<Item>(items: readonly Item[], numberOf: (item: Item) => number): Item[] {
   return items
     .map((item) => ({ item, number: numberOf(item) }))
-    .toSorted((one, other) => one.number - other.number)
+    .toSorted((a, b) => a.number - b.number)
     .map(({ item }) => item)
 }
 

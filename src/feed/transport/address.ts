@@ -17,10 +17,10 @@ export function remoteAddress(source: string) {
     return 'is not a valid address, such as sftp://user@feeds.example.com/drop/*.xml'
   }
   // "?" begins a query in a URL, but in a pattern it matches one character, and "#" is literal.
-  const parts = [url.pathname + url.search + url.hash, url.username, url.password].map(percentDecoded)
-  if (parts.some((part) => part === null)) return 'has a "%" that is not percent-encoding; write it as %25'
-  const [path, user, password] = parts as string[]
-  if (parts.some((part) => part !== null && hasControls(part))) return 'has an encoded control character'
+  const pieces = [url.pathname + url.search + url.hash, url.username, url.password].map(percentDecoded)
+  if (pieces.some((part) => part === null)) return 'has a "%" that is not percent-encoding; write it as %25'
+  const [path, user, password] = pieces as string[]
+  if (pieces.some((part) => part !== null && hasControls(part))) return 'has an encoded control character'
   if (path === '' || path.endsWith('/')) return 'names no file; end it with a name or a pattern, such as /drop/*.xml'
   if (isPattern(path.slice(0, path.lastIndexOf('/'))))
     return 'has a pattern in a folder name; only the last part of the path may be one'

@@ -88,7 +88,7 @@ type Beginning = Awaited<ReturnType<typeof beginning>>
 /** The first bytes of a source, `size` of them unless there are fewer; four show the compression. */
 export async function beginning(source: AsyncIterable<Buffer>, size = 4) {
   const iterator = source[Symbol.asyncIterator]()
-  const parts: Buffer[] = []
+  const chunks: Buffer[] = []
   let length = 0
   let done = false
   while (length < size && !done) {
@@ -96,11 +96,11 @@ export async function beginning(source: AsyncIterable<Buffer>, size = 4) {
     if (next.done) done = true
     else {
       // A block may be reused (`Opened.bytes`).
-      parts.push(Buffer.from(next.value))
+      chunks.push(Buffer.from(next.value))
       length += next.value.length
     }
   }
-  const head = Buffer.concat(parts)
+  const head = Buffer.concat(chunks)
   async function* bytes(): AsyncGenerator<Buffer> {
     try {
       if (head.length > 0) yield head

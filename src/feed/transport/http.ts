@@ -25,12 +25,12 @@ const unframed =
 export const http: Transport = httpWith({})
 
 /** The same with other names, for tests. */
-export function httpWith(parts: ReachParts): Transport {
-  return async (source, options) => fetched(parsedUrl(source), options, parts)
+export function httpWith(means: ReachParts): Transport {
+  return async (source, options) => fetched(parsedUrl(source), options, means)
 }
 
-async function fetched(configured: URL, options: TransportOptions, parts: ReachParts) {
-  const reach = reachOf(configured, options, parts)
+async function fetched(configured: URL, options: TransportOptions, means: ReachParts) {
+  const reach = reachOf(configured, options, means)
   const connect = { timeout: connectTimeout, lookup: reach.lookup, ...(options.ca !== null && { ca: options.ca }) }
   const agent = new Agent({ connect, headersTimeout, bodyTimeout, connections: 1 })
   const deadline = AbortSignal.timeout(options.transferTimeout)

@@ -108,7 +108,7 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
       if (failures === mostFailures)
         throw new FeedError(`${nameOf(address, address.path)}: the server can't be reached any more`)
       return visit(async (connection, transfer) => {
-        const entry = await fileAt(path, (one) => connection.look(one), choice)
+        const entry = await fileAt(path, (file) => connection.look(file), choice)
         return fetched(connection, transfer, entry, address, options)
       })
     }

@@ -11,12 +11,12 @@ export interface Member {
 }
 
 /** What else an archive contains, by extension. */
-const kinds: readonly { one: string; many: string; endings: RegExp }[] = [
-  { one: 'picture', many: 'pictures', endings: /\.(jpe?g|jpe|png|gif|webp|tiff?|bmp|hei[cf]|avif|svg|ico)$/ },
-  { one: 'film', many: 'films', endings: /\.(mp4|m4v|mov|avi|mpe?g|wmv|webm|mkv)$/ },
-  { one: 'office document', many: 'office documents', endings: /\.(pdf|docx?|xls[xmb]?|pptx?|rtf|od[ts])$/ },
-  { one: 'archive', many: 'archives', endings: /\.(zip|rar|7z|tar|tgz)$/ },
-  { one: 'web page', many: 'web pages', endings: /\.(html?|css|js)$/ },
+const kinds: readonly { single: string; many: string; endings: RegExp }[] = [
+  { single: 'picture', many: 'pictures', endings: /\.(jpe?g|jpe|png|gif|webp|tiff?|bmp|hei[cf]|avif|svg|ico)$/ },
+  { single: 'film', many: 'films', endings: /\.(mp4|m4v|mov|avi|mpe?g|wmv|webm|mkv)$/ },
+  { single: 'office document', many: 'office documents', endings: /\.(pdf|docx?|xls[xmb]?|pptx?|rtf|od[ts])$/ },
+  { single: 'archive', many: 'archives', endings: /\.(zip|rar|7z|tar|tgz)$/ },
+  { single: 'web page', many: 'web pages', endings: /\.(html?|css|js)$/ },
 ]
 
 /** Schemas, checksums, readme files, and what Poliris puts beside its Annonces.csv. */
@@ -52,11 +52,11 @@ function matches(name: string, pattern: string): boolean {
 }
 
 /** What a member is, singular and plural; null: it may be a feed. */
-function otherKind(name: string): Pick<(typeof kinds)[number], 'one' | 'many'> | null {
+function otherKind(name: string): Pick<(typeof kinds)[number], 'single' | 'many'> | null {
   const steps = name.toLowerCase().split('/')
   const base = steps.at(-1) ?? ''
   const isHidden = steps.some((step) => step === '__macosx' || /^\.[^.]/.test(step))
-  if (isHidden || others.test(base)) return { one: 'other file', many: 'other files' }
+  if (isHidden || others.test(base)) return { single: 'other file', many: 'other files' }
   return kinds.find(({ endings }) => endings.test(base)) ?? null
 }
 
@@ -89,7 +89,7 @@ function listed(files: readonly { name: string }[]): string {
 function tallied(files: readonly { name: string }[]): string {
   const kindsHeld = files.flatMap(({ name }) => otherKind(name) ?? [])
   const alike = [...Map.groupBy(kindsHeld, ({ many }) => many).values()]
-  const tally = alike.map((held) => `${held.length} ${held.length === 1 ? held[0].one : held[0].many}`)
+  const tally = alike.map((held) => `${held.length} ${held.length === 1 ? held[0].single : held[0].many}`)
   return tally.length > 1 ? `${tally.slice(0, -1).join(', ')} and ${tally.at(-1)}` : tally.join('')
 }
 

@@ -67,7 +67,7 @@ export const facts: Readonly<Record<FactKind, Fact>> = {
       (isThere(before.Address) && !isThere(after.Address)) ||
       isFar(before, after),
     // In tenths of a degree, some ten kilometres.
-    gist: ({ Latitude, Longitude }) => [Latitude, Longitude].map((one) => Math.round((one ?? NaN) * 10)),
+    gist: ({ Latitude, Longitude }) => [Latitude, Longitude].map((degrees) => Math.round((degrees ?? NaN) * 10)),
   },
   size: {
     fields: ['AreaUnit', 'BuildingArea', 'LotArea', 'Bedrooms', 'Bathrooms', 'YearBuilt'],

@@ -80,13 +80,13 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     const hasClock = record.clock !== null && record.ends !== 'listed again'
     return endsNone || (policy.confirm !== null && hasClock && (pair !== 'renumbered' || policy.confirm === Infinity))
   }
-  const byNone = before.filter((one) => !held.has(one.part) && (one.is === 'refused' || isWaiting(one)))
+  const byNone = before.filter((earlier) => !held.has(earlier.part) && (earlier.is === 'refused' || isWaiting(earlier)))
   for (const { part } of byNone) held.add(part)
   // While a person is asked, what waits has no time to tell.
-  const told = byNone.filter(({ is }) => is === 'refused' || endsNone || !isAsking)
+  const mentioned = byNone.filter(({ is }) => is === 'refused' || endsNone || !isAsking)
   const reasonOf = ({ is }: Standing): string =>
     is === 'refused' ? 'it was refused' : endsNone ? 'this run ends no hold' : heldBefore
-  const labels = new Set([...byRule.map(({ trip }) => trip.label), ...told.map(reasonOf)])
+  const labels = new Set([...byRule.map(({ trip }) => trip.label), ...mentioned.map(reasonOf)])
   // A part that was let go stays held if it shares a field with one that is held.
   const fields = new Set([...held].flatMap((part) => fieldsOf(action, part) ?? []))
   const sharesField = (part: HeldPart): boolean =>
@@ -95,18 +95,18 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   // A hold without a clock only asked a person. Once no rule asks, and something else of the action is held, it ends unreleased.
   const isReleased = ({ is, record }: (typeof before)[number]): boolean =>
     held.size === 0 || is === 'approved' || (is === 'confirmed' && record.clock !== null)
-  const released = before.filter((one) => !held.has(one.part) && isReleased(one))
+  const released = before.filter((earlier) => !held.has(earlier.part) && isReleased(earlier))
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered' && heldBeside === null) return null
   // What goes counts, unless a person approved it or the feed confirmed it. Another list is no word of the feed.
   const isCounted = (part: HeldPart): boolean =>
     !sharesField(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed', policy)
   const counts = countsOf(action, pair).filter((what) => isCounted(partOf(action, what, pair)))
-  const parts = Array.from(held, (part): PartHeld => {
-    const noted = remembered.holds.find((one) => one.part === part)?.content
+  const heldParts = Array.from(held, (part): PartHeld => {
+    const noted = remembered.holds.find((record) => record.part === part)?.content
     const content = policy.contentOf(action, part, noted)
-    if (!endsNone && byNone.some((one) => one.part === part && one.is === 'waiting'))
+    if (!endsNone && byNone.some((earlier) => earlier.part === part && earlier.is === 'waiting'))
       return { part, content, rules: [ruleOf(part)], ends: 'confirmed' }
-    const by = byRule.filter((one) => one.part === part)
+    const by = byRule.filter((holding) => holding.part === part)
     const [first] = by
     // What the feed has confirmed stays a hold of the feed, although under other keys the rule `chatbot` alone still holds it.
     const isOfFeed =
@@ -116,11 +116,11 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     const rules = [...new Set(by.map(({ trip }) => trip.name))]
     return { part, content, rules, ends: isRefusedBeside ? 'never' : ends }
   })
-  const change = withheld(action, parts, [...labels].join(', '), heldBeside)
+  const change = withheld(action, heldParts, [...labels].join(', '), heldBeside)
   return {
     change,
-    weighed: { parts, counts, released: released.map(({ part }) => part) },
-    heldBy: [...byRule, ...(endsNone ? [] : told)].map(({ trip, part, is, record }) => {
+    weighed: { heldParts, counts, released: released.map(({ part }) => part) },
+    heldBy: [...byRule, ...(endsNone ? [] : mentioned)].map(({ trip, part, is, record }) => {
       const isRefused = is === 'refused'
       const clock = isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now)
       const isReady = trip !== null && record !== null && !isAsking && isLetGo({ is, record }, trip.ends, policy)
@@ -166,14 +166,14 @@ function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
 export const hasPart = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)?.length !== 0
 
 /** The action with the held parts taken out: without the held fields if others are left, else as a hold. */
-function withheld(action: Action, parts: readonly PartHeld[], labels: string, heldBeside: string | null): Change {
-  if (parts.length === 0 && heldBeside !== null) {
+function withheld(action: Action, heldParts: readonly PartHeld[], labels: string, heldBeside: string | null): Change {
+  if (heldParts.length === 0 && heldBeside !== null) {
     const has = 'home' in action && action.home === null ? 'may have' : 'has'
     const why = `${action.why}; its home ${has} another MLSNumber, too: both wait for a sync that can change both (${heldBeside})`
     return hold(action, 'other-number', why)
   }
-  if (parts.length === 0) return action
-  const all = parts.map(({ part }) => fieldsOf(action, part))
+  if (heldParts.length === 0) return action
+  const all = heldParts.map(({ part }) => fieldsOf(action, part))
   if ('fields' in action && !all.includes(null)) {
     const fields = [...new Set(all.flatMap((some) => some ?? []))]
     if (action.kind === 'create' || action.fields.some(({ field }) => !fields.includes(field)))

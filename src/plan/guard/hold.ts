@@ -54,14 +54,14 @@ export interface PartHeld {
 
 /** What the guard decided about an action. */
 export interface Weighed {
-  readonly parts: readonly PartHeld[]
+  readonly heldParts: readonly PartHeld[]
   /** The kinds it counts as once carried out; null: those that `countsOf` gives. */
   readonly counts: readonly Counted[] | null
   /** Parts that earlier runs held and that go now, as they were approved or confirmed. */
   readonly released: readonly HeldPart[]
 }
 
-export const unweighed: Weighed = { parts: [], counts: null, released: [] }
+export const unweighed: Weighed = { heldParts: [], counts: null, released: [] }
 
 /** A home comes under another MLSNumber: one listing is deleted, a new one created. `missing`: the list lacks one of them, or both. */
 export type Pair = 'renumbered' | 'missing'
@@ -125,7 +125,7 @@ export function contentOf(
   if (listing === null) return ''
   const kind = factOf(part)
   if (kind === null) {
-    const unseen = broken.filter((one) => facts[one].gist !== undefined)
+    const unseen = broken.filter((brokenFact) => facts[brokenFact].gist !== undefined)
     return `${contentHash(listing, new Set([...volatile, ...cosmetic]))}:${unseen.join()}`
   }
   const fact = facts[kind]

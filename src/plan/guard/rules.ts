@@ -310,6 +310,6 @@ export function tripsOf(seen: Seen, limits: Limits, from: readonly Rule[] = rule
   const found = foundIn(seen)
   if (!found.some(({ ends }) => ends === 'never')) return found
   const labels = new Set(found.map(({ label }) => label))
-  const told = foundIn({ ...seen, counts: seen.outlook, leavingLater: 0 })
-  return told.map((trip) => ({ ...trip, isToldOn: !labels.has(trip.label) }))
+  const stillFound = foundIn({ ...seen, counts: seen.outlook, leavingLater: 0 })
+  return stillFound.map((trip) => ({ ...trip, isToldOn: !labels.has(trip.label) }))
 }

@@ -73,8 +73,8 @@ export function isLetGo({ is, record }: Standing, ends: Ends, { isListedAgain }:
 export const partOf = ({ kind }: Action, what: Counted, pair: Pair | null): HeldPart =>
   isFact(what) && pair !== 'renumbered' ? `update ${what}` : kind
 
-const sum = (one: Tally, other: Tally): Tally =>
-  Object.fromEntries(Object.entries(one).map(([what, count]) => [what, count + other[what as Counted]])) as Tally
+const sum = (tally: Tally, other: Tally): Tally =>
+  Object.fromEntries(Object.entries(tally).map(([what, count]) => [what, count + other[what as Counted]])) as Tally
 
 const noSums = () => ({ leavingLater: 0, creates: 0, back: 0, deletes: 0, young: 0, missing: 0, editedAgain: 0 })
 
@@ -172,7 +172,8 @@ function exampleOf(kind: FactKind, { fields, mlsNumber }: Create | Update): stri
   const alone = ({ field }: FieldChange, value: unknown) =>
     ({ PropertyType: '', Latitude: 0, Longitude: 0, [field]: value ?? undefined }) as Partial<Listing> as Listing
   const its = fields.filter(({ field }) => facts[kind].fields.includes(field))
-  const isAlone = (one: FieldChange) => facts[kind].isBroken(alone(one, one.from), alone(one, one.to))
+  const isAlone = (fieldChange: FieldChange) =>
+    facts[kind].isBroken(alone(fieldChange, fieldChange.from), alone(fieldChange, fieldChange.to))
   const change = its.find(isAlone) ?? its.findLast(({ field }) => field !== 'Description')
   if (change === undefined || Array.isArray(change.from) || Array.isArray(change.to)) return mlsNumber
   return `${valueInWords(change.field, change.from)} → ${valueInWords(change.field, change.to)} in ${mlsNumber}`

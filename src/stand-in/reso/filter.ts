@@ -30,14 +30,14 @@ export function compileFilter(text: string): { test: Test; fields: string[]; has
     return (record) => tests.some((test) => test(record))
   }
   const both = (): Test => {
-    const tests = [one()]
+    const tests = [comparison()]
     while (words[next] === 'and') {
       next++
-      tests.push(one())
+      tests.push(comparison())
     }
     return (record) => tests.every((test) => test(record))
   }
-  const one = (): Test => {
+  const comparison = (): Test => {
     if (words[next] === '(') {
       next++
       const test = either()

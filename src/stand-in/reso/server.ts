@@ -45,9 +45,9 @@ export async function startReso({ port = 0, ...options }: ResoOptions & { port?:
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of request) parts.push(part as Buffer)
-  return Buffer.concat(parts).toString('utf8')
+  const chunks: Buffer[] = []
+  for await (const part of request) chunks.push(part as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 const streets = ['Oak Street', 'Mill Lane', 'Harbor Drive', 'Prairie Avenue', 'Juniper Court', 'Cedar Road']

@@ -351,13 +351,13 @@ export class ResoWorld {
       ]),
     )
     if (Array.isArray(media) && (isExpanded || this.options.vendor === 'bridge' || this.options.vendor === 'crea'))
-      shown.Media = media.map((one: Record<string, unknown>) =>
+      shown.Media = media.map((picture: Record<string, unknown>) =>
         signsMedia
           ? {
-              ...one,
+              ...picture,
               MediaURL: `https://media.mlsgrid.com/token/${this.options.now()}?Expires=${this.options.now() + 3_600_000}`,
             }
-          : one,
+          : picture,
       )
     return shown
   }

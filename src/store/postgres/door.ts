@@ -20,14 +20,14 @@ export interface Door extends Asker {
   /** One row, or undefined. */
   get<Row>(sql: string, values?: readonly Value[]): Promise<Row | undefined>
   /**
-   * Does `work` in a transaction, after all earlier writes of this lane. Writes that wait by then share a commit. `work` may be done
+   * Does `task` in a transaction, after all earlier writes of this lane. Writes that wait by then share a commit. `task` may be done
    * more than once, if transactions collide. `lane`: a chatbot, or else a feed.
    */
-  write<Result>(lane: string, work: (asker: Asker) => Promise<Result>): Promise<Result>
+  write<Result>(lane: string, task: (asker: Asker) => Promise<Result>): Promise<Result>
   /** The same for a feed, in the lane of the chatbot that it runs for. */
-  writeOf<Result>(feed: string, work: (asker: Asker) => Promise<Result>): Promise<Result>
-  /** Does `work` in a transaction of its own. */
-  transaction<Result>(work: (asker: Asker) => Promise<Result>): Promise<Result>
+  writeOf<Result>(feed: string, task: (asker: Asker) => Promise<Result>): Promise<Result>
+  /** Does `task` in a transaction of its own. */
+  transaction<Result>(task: (asker: Asker) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 
@@ -89,7 +89,7 @@ export async function openPool(
 }
 
 interface Waiting {
-  work: (asker: Asker) => Promise<unknown>
+  task: (asker: Asker) => Promise<unknown>
   resolve: (value: never) => void
   reject: (error: unknown) => void
 }
@@ -106,7 +106,7 @@ export function openDoor(
   async function connect(): Promise<Pool> {
     const made = await openPool(address, { most, mayIdle, readOnly })
     try {
-      await prepare(asker(made), (work) => transacted(made, work))
+      await prepare(asker(made), (task) => transacted(made, task))
       return made
     } catch (error) {
       await made.end().catch(() => undefined)
@@ -125,9 +125,9 @@ export function openDoor(
     })
   }
 
-  const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const guarded = async <Result>(task: () => Promise<Result>): Promise<Result> => {
     try {
-      return await work()
+      return await task()
     } catch (error) {
       throw inWords(place, error)
     }
@@ -139,7 +139,7 @@ export function openDoor(
       const group = waiting.splice(0, mostInGroup)
       const done = await transactedIn(
         lane,
-        group.map(({ work }) => work),
+        group.map(({ task }) => task),
       ).catch((error: unknown) => ({ error }))
       if (!('error' in done)) {
         for (const [index, { resolve }] of group.entries()) resolve(done[index] as never)
@@ -151,43 +151,43 @@ export function openDoor(
         continue
       }
       // One write is at fault. Done alone, only that one fails.
-      for (const { work, resolve, reject } of group)
-        await transactedIn(lane, [work]).then(([value]) => resolve(value as never), reject)
+      for (const { task, resolve, reject } of group)
+        await transactedIn(lane, [task]).then(([value]) => resolve(value as never), reject)
     }
     lanes.delete(lane)
   }
 
-  async function transactedIn(lane: string, works: readonly Waiting['work'][]): Promise<unknown[]> {
+  async function transactedIn(lane: string, works: readonly Waiting['task'][]): Promise<unknown[]> {
     return transacted(await pool(), async (asker) => {
       await assertMayWrite(lane, asker)
       const values: unknown[] = []
-      for (const work of works) values.push(await work(asker))
+      for (const task of works) values.push(await task(asker))
       return values
     })
   }
 
-  const write = <Result>(lane: string, work: (asker: Asker) => Promise<Result>): Promise<Result> =>
+  const write = <Result>(lane: string, task: (asker: Asker) => Promise<Result>): Promise<Result> =>
     guarded(
       () =>
         new Promise((resolve, reject) => {
           const waiting = lanes.get(lane)
           if (waiting === undefined) {
-            const started: Waiting[] = [{ work, resolve, reject }]
+            const started: Waiting[] = [{ task, resolve, reject }]
             lanes.set(lane, started)
             void drain(lane, started)
-          } else waiting.push({ work, resolve, reject })
+          } else waiting.push({ task, resolve, reject })
         }),
     )
 
   return {
     place,
     write,
-    writeOf: (feed, work) => write(chatbotOf(feed) ?? `feed ${feed}`, work),
+    writeOf: (feed, task) => write(chatbotOf(feed) ?? `feed ${feed}`, task),
     all: (sql, values) => guarded(async () => asker(await pool()).all(sql, values)),
     run: (sql, values) => guarded(async () => asker(await pool()).run(sql, values)),
     get: async <Row>(sql: string, values?: readonly Value[]) =>
       (await guarded(async () => asker(await pool()).all<Row>(sql, values)))[0],
-    transaction: (work) => guarded(async () => transacted(await pool(), work)),
+    transaction: (task) => guarded(async () => transacted(await pool(), task)),
     async close() {
       if (isClosed) return
       isClosed = true
@@ -213,13 +213,13 @@ function storable(value: Value): Value {
 /** How often a transaction is tried that collides with another one. */
 const attempts = 5
 
-async function transacted<Result>(pool: Pool, work: (asker: Asker) => Promise<Result>): Promise<Result> {
+async function transacted<Result>(pool: Pool, task: (asker: Asker) => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     const client = await pool.connect()
     let broken = false
     try {
       await client.query('BEGIN')
-      const value = await work(asker(client))
+      const value = await task(asker(client))
       await client.query('COMMIT')
       return value
     } catch (error) {

@@ -15,7 +15,7 @@ export async function handOver(
   asker: Asker,
   formerly: Formerly,
 ): Promise<{ feed: string; from: string; listings: number }[]> {
-  const told: { feed: string; from: string; listings: number }[] = []
+  const handed: { feed: string; from: string; listings: number }[] = []
   for (const from of await leftOf(asker, formerly)) {
     const feed = formerly.get(from)!
     const [{ listings }] = await asker.all<{ listings: number }>(
@@ -68,7 +68,7 @@ export async function handOver(
     // "Not modified" would only be about what was delivered under one of the names.
     await asker.run('UPDATE feed SET name = $2 WHERE name = $1', [from, feed])
     await asker.run('UPDATE feed SET validators = NULL WHERE name = $1', [feed])
-    told.push({ feed, from, listings })
+    handed.push({ feed, from, listings })
   }
-  return told
+  return handed
 }

@@ -216,9 +216,13 @@ export function createHolds(door: Door): Holds {
         await noteEvent(asker, feed, now, what, changes, by)
         return listings
       }),
-    use: (feed, mlsNumber, parts) =>
+    use: (feed, mlsNumber, heldParts) =>
       door.writeOf(feed, async (asker) => {
-        await asker.run('DELETE FROM hold WHERE feed = $1 AND key = $2 AND part = ANY ($3)', [feed, mlsNumber, parts])
+        await asker.run('DELETE FROM hold WHERE feed = $1 AND key = $2 AND part = ANY ($3)', [
+          feed,
+          mlsNumber,
+          heldParts,
+        ])
       }),
   }
 }

@@ -57,10 +57,10 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
   const underWay = new Map<string, string>()
 
   /** Does work while no other process does such work, so that nothing is planned twice. */
-  const exclusive = <Result>(work: (asker: Asker) => Promise<Result>): Promise<Result> =>
+  const exclusive = <Result>(task: (asker: Asker) => Promise<Result>): Promise<Result> =>
     door.transaction(async (asker) => {
       await asker.run('SELECT pg_advisory_xact_lock($1)', [lockNumber])
-      return work(asker)
+      return task(asker)
     })
 
   /** Says that the runs of this process are alive. */
@@ -174,7 +174,7 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
           [JSON.stringify(runs.map(({ name, chatbot, at }) => ({ name, queue: queueOf(chatbot), at })))],
         )
       }),
-    async work(most, carryOut, end) {
+    async workOff(most, carryOut, end) {
       const running = new Set<Promise<void>>()
       const task = async (name: string, id: string, pool: string, due: number): Promise<void> => {
         underWay.set(id, pool)

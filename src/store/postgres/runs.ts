@@ -89,7 +89,7 @@ export function createRuns(
       )
       return row === undefined ? null : { ...row.verified, at: row.at }
     },
-    told: (feed) => of(feed, 'told'),
+    notified: (feed) => of(feed, 'told'),
     lostAt: async (feed) =>
       feed === null
         ? (await door.get<{ at: number | null }>('SELECT max(lost_at) AS at FROM feed'))!.at
@@ -178,7 +178,7 @@ export function createRuns(
         }
       }),
     recordLost: (feed, at) => note(feed, 'lost_at', at),
-    noteTold: (feed, told) => note(feed, 'told', told),
+    noteTold: (feed, text) => note(feed, 'told', text),
     renew: (name, now) =>
       door.write(lane, async (asker) => {
         await asker.run('SELECT 1 FROM meta FOR UPDATE')

@@ -127,13 +127,13 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what was asked about is said to have come each night',
     test: 'test/runs/holds.slow.test.ts › that every delivery said while the whole of it was asked about goes with the next that says so',
     file: 'src/run/guard.ts',
-    from: "one.is === 'confirmed' && one.record.clock !== null ?",
-    to: "one.is === 'confirmed' ?",
+    from: "first.is === 'confirmed' && first.record.clock !== null ?",
+    to: "first.is === 'confirmed' ?",
   },
   {
     name: 'a change that can be believed is no sign that the feed is right',
     test: 'test/runs/holds.slow.test.ts › goes also where others of it change as prices do, as that is right again, too',
-    file: 'src/run/told.ts',
+    file: 'src/run/named.ts',
     from: "'broken' in action ? action.broken.includes(fact)",
     to: "'broken' in action ? hasPart(action, part)",
   },
@@ -238,7 +238,9 @@ export const guardMutants: readonly Mutant[] = [
     file: 'src/plan/guard/guard.ts',
     from: '(heldBeside !== null || !isLetGo(stands, ends, policy))',
     to: '!isLetGo(stands, ends, policy)',
-    also: [{ from: 'parts.length === 0 && heldBeside !== null', to: 'parts.length < 0 && heldBeside !== null' }],
+    also: [
+      { from: 'heldParts.length === 0 && heldBeside !== null', to: 'heldParts.length < 0 && heldBeside !== null' },
+    ],
   },
   {
     name: 'a home is created beside what the list lacks',

@@ -75,8 +75,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'foreign row taken for ours',
     file: 'src/plan/situation.ts',
-    from: 'one.ours = isOurs(one)',
-    to: 'one.ours = one.shown.length > 0 || isOurs(one)',
+    from: 'known.ours = isOurs(known)',
+    to: 'known.ours = known.shown.length > 0 || isOurs(known)',
   },
   {
     name: "another feed's listing taken",
@@ -99,7 +99,7 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'shown twice and deleted all the same',
     file: 'src/plan/absent.ts',
-    from: "if (shown.length > 1) return twiceShown(one, 'delete', home)",
+    from: "if (shown.length > 1) return twiceShown(situation, 'delete', home)",
     to: '',
   },
   {
@@ -162,7 +162,7 @@ export const planMutants: readonly Mutant[] = [
     name: "nobody's row in an incomplete list is updated unseen",
     test: 'test/simulation/found.test.ts › what an incomplete list shows of nobody is looked up before it is updated, as a copy may be unseen (seed 205837)',
     file: 'src/plan/present.ts',
-    from: 'lookUp: item !== null && !settings.remote.complete && (mine?.owned !== true || otherOwner(one) !== null),',
+    from: 'lookUp: item !== null && !settings.remote.complete && (mine?.owned !== true || otherOwner(situation) !== null),',
     to: 'lookUp: false,',
   },
   {
@@ -175,8 +175,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'a delete under way is carried out by the next run',
     file: 'src/plan/present.ts',
-    from: "if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)",
-    to: "if (item !== null && flight === 'delete') return new DeleteAbsent(AbsenceProof.of(settings, { mlsNumber: one.key, isStated: true, isDelivered: true, isShown: true, home: null, snapshot: mine.id, remembered: one.history }), { why: 'it was to go', isYoung: false, shownHash: item.hash, unsettled: false })\n  if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)",
+    from: "if (item !== null) return adoptOrUpdate(situation, item, 'settle', unanswered)",
+    to: "if (item !== null && flight === 'delete') return new DeleteAbsent(AbsenceProof.of(settings, { mlsNumber: situation.key, isStated: true, isDelivered: true, isShown: true, home: null, snapshot: mine.id, remembered: one.history }), { why: 'it was to go', isYoung: false, shownHash: item.hash, unsettled: false })\n  if (item !== null) return adoptOrUpdate(situation, item, 'settle', unanswered)",
     also: [
       {
         from: "import { hold, isPutRight } from './change.ts'",

@@ -60,7 +60,7 @@ export const portMutants: readonly Mutant[] = [
     name: 'approvals not used up',
     test: 'test/runs/notify.test.ts › what was approved ended so, although one of many ended otherwise in the same run',
     file: 'src/store/holds.ts',
-    from: 'for (const part of parts) use.run(feed, mlsNumber, part)',
+    from: 'for (const part of heldParts) use.run(feed, mlsNumber, part)',
     to: '',
   },
   {

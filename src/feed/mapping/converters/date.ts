@@ -148,8 +148,8 @@ export const daysSince: Converter = {
     const { separator, formats = building.preset.dates } = rule
     const read = dateReader(formats)
     const inParts = (node: RecordNode): string | undefined => {
-      const parts = from.map((path) => path.first(node))
-      return parts.every(saysNothing) ? undefined : parts.join(separator)
+      const pieces = from.map((path) => path.first(node))
+      return pieces.every(saysNothing) ? undefined : pieces.join(separator)
     }
     return (node, making) => {
       const found = separator === undefined ? building.text(node) : inParts(node)

@@ -94,10 +94,10 @@ export const sum: Converter = {
   needsFrom: false,
   build: ({ rule, field, inner }) => {
     if (!rule.parts) throw new RuleError('sum needs parts')
-    const parts = rule.parts.map((part) => inner({ as: 'number', ...part }))
+    const addends = rule.parts.map((part) => inner({ as: 'number', ...part }))
     return (node, making) => {
       let total: number | undefined
-      for (const part of parts) {
+      for (const part of addends) {
         const value = part(node, making)
         if (value instanceof Unreadable) return value
         if (typeof value === 'number') total = (total ?? 0) + value

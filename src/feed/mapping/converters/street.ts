@@ -14,9 +14,9 @@ export const street: Converter = {
   build: ({ from, rule, firstOf, isMissing }) => {
     const unitFrom = rule.unitFrom === undefined ? null : firstOf(rule.unitFrom)
     return (node, { listing }) => {
-      const parts = from.map((path) => readableLine(path.first(node))).filter((part) => !isMissing(part))
-      if (parts.length === 0) return undefined
-      const found = withoutCity(parts.join(' '), listing.City, listing.State, listing.ZIP)
+      const lines = from.map((path) => readableLine(path.first(node))).filter((part) => !isMissing(part))
+      if (lines.length === 0) return undefined
+      const found = withoutCity(lines.join(' '), listing.City, listing.State, listing.ZIP)
       const unit = unitFrom === null ? '' : readableLine(unitFrom(node))
       return saysNothing(unit) ? found : withUnit(found, unit)
     }

@@ -33,7 +33,7 @@ const isNameless = ({ part, rules, decision }: Held): boolean =>
   part === 'delete' && rules.length === 0 && decision?.is !== 'approved'
 
 /** Of these MLSNumbers, those of which the delivery says something. A record that can't be read says nothing. */
-async function toldOf(
+async function namedOf(
   { name, chatbot }: Pick<Feed, 'name' | 'chatbot'>,
   { store, workspace }: Tools,
   keys: readonly string[],
@@ -49,18 +49,18 @@ export function isSaid(workspace: Tools['workspace'], key: string, isThere: bool
   return false
 }
 
-/** What is pending of earlier deltas, in pages. `told`: this delivery says something of the MLSNumber itself. */
+/** What is pending of earlier deltas, in pages. `named`: this delivery says something of the MLSNumber itself. */
 export async function* pendingBeside(
   feed: Pick<Feed, 'name' | 'chatbot'>,
   tools: Tools,
-): AsyncGenerator<{ told: Pending[]; untold: Pending[] }> {
+): AsyncGenerator<{ named: Pending[]; unnamed: Pending[] }> {
   for await (const page of tools.store.deliveries.pending(feed.name)) {
-    const keys = await toldOf(
+    const keys = await namedOf(
       feed,
       tools,
       page.map(({ key }) => key),
     )
-    yield { told: page.filter(({ key }) => keys.has(key)), untold: page.filter(({ key }) => !keys.has(key)) }
+    yield { named: page.filter(({ key }) => keys.has(key)), unnamed: page.filter(({ key }) => !keys.has(key)) }
   }
 }
 
@@ -73,10 +73,10 @@ export async function approvedBeside(
   const { chatbot, name } = feed
   const isLetGo = ({ part, decision }: Held): boolean => part === 'delete' && decision?.is === 'approved'
   const keys = held.filter(isLetGo).map(({ mlsNumber }) => mlsNumber)
-  const told = await toldOf(feed, tools, keys)
+  const named = await namedOf(feed, tools, keys)
   const absent: string[] = []
   for (const key of keys)
-    if (!told.has(key) && (await tools.store.history.isAbsent(chatbot, name, key))) absent.push(key)
+    if (!named.has(key) && (await tools.store.history.isAbsent(chatbot, name, key))) absent.push(key)
   return absent
 }
 
@@ -98,9 +98,9 @@ export async function deletesBeside(
     if (isOwn && isFull) continue
     const held = (await holds.held(name, now)).filter(({ part }) => part === 'delete' || part === null)
     const keys = held.map(({ mlsNumber }) => mlsNumber)
-    const told = isOwn ? await toldOf(feed, tools, keys) : new Set<string>()
-    const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
-    for (const some of batches(untold, () => batchSize)) {
+    const named = isOwn ? await namedOf(feed, tools, keys) : new Set<string>()
+    const unnamed = held.filter(({ mlsNumber }) => !named.has(mlsNumber))
+    for (const some of batches(unnamed, () => batchSize)) {
       const rows = await snapshot.rowsOf(
         feed.chatbot,
         some.map(({ mlsNumber }) => mlsNumber),
@@ -133,8 +133,8 @@ export async function namingHolders(
   const holders = new Map<string, string>()
   for (const name of feed.configured) {
     const held = name === feed.name ? [] : await store.holds.held(name, now, { keys })
-    for (const one of held)
-      if (one.part === 'delete' && one.decision?.is !== 'approved') holders.set(one.mlsNumber, name)
+    for (const hold of held)
+      if (hold.part === 'delete' && hold.decision?.is !== 'approved') holders.set(hold.mlsNumber, name)
   }
   return changes.map((planned) => {
     const holder = holders.get(planned.change.mlsNumber)
@@ -144,9 +144,9 @@ export async function namingHolders(
   })
 }
 
-export interface Untold {
+export interface Unnamed {
   /** Held MLSNumbers of which this delivery says enough; null: all of them. */
-  readonly told: ReadonlySet<string> | null
+  readonly named: ReadonlySet<string> | null
   /** Holds of listings that are delivered, but of which too little is told to end the holds. */
   readonly unclear: readonly Held[]
   /** The same by listing, with all holds of listings whose create or update waits for another reason than the guard. */
@@ -164,50 +164,52 @@ export interface Untold {
  * without a walk over its keys only of what it has. What is held of fields whose table beside the feed (`join`) is lacking stays, unless
  * it is planned. An older delivery tells nothing of refusals that it does not plan.
  */
-export async function untoldOf(
+export async function unnamedOf(
   feed: Feed,
   tools: Tools,
   { mode, lacking, older, written }: Pick<Delivery, 'mode' | 'lacking' | 'older' | 'written'>,
   policy: Policy,
-): Promise<Untold> {
+): Promise<Unnamed> {
   const { now } = policy
   const { unclear, standing } = await unclearOf(feed, tools, policy)
   const waiting = (some: readonly Held[]): number =>
     new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
   if (mode === 'full' && lacking.length === 0 && older === null)
-    return { told: null, unclear, standing, nameless: 0, waiting: waiting(unclear), resting: 0 }
+    return { named: null, unclear, standing, nameless: 0, waiting: waiting(unclear), resting: 0 }
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
-  const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
+  const named = mode === 'full' ? new Set(keys) : await namedOf(feed, tools, keys)
   if (mode === 'delta' && older === null && written !== null)
-    for (const key of await outdated(feed, tools, held)) told.add(key)
+    for (const key of await outdated(feed, tools, held)) named.add(key)
   const isLacking = ({ part }: Approvable): boolean => {
     const fact = factOf(part)
     if (fact === null) return part === 'update' && lacking.length > 0
     return facts[fact].fields.some((field) => lacking.includes(field))
   }
-  const needsPlan = (one: Approvable): boolean =>
-    told.has(one.mlsNumber) && (isLacking(one) || (older !== null && one.decision?.is === 'refused'))
+  const needsPlan = (hold: Approvable): boolean =>
+    named.has(hold.mlsNumber) && (isLacking(hold) || (older !== null && hold.decision?.is === 'refused'))
   const unplanned = Map.groupBy(held.filter(isApprovable).filter(needsPlan), ({ mlsNumber }) => mlsNumber)
   if (unplanned.size > 0)
     for (const { change } of tools.workspace.changes()) {
-      const parts = unplanned.get(change.mlsNumber) ?? []
+      const holds = unplanned.get(change.mlsNumber) ?? []
       unplanned.delete(change.mlsNumber)
       // An update of other fields tells nothing of what the table says.
-      if (change.kind === 'update') unclear.push(...parts.filter((one) => isLacking(one) && !isStill(change, one.part)))
+      if (change.kind === 'update')
+        unclear.push(...holds.filter((hold) => isLacking(hold) && !isStill(change, hold.part)))
     }
-  for (const [key, parts] of unplanned)
-    if (parts.every(isLacking)) unclear.push(...parts)
-    else told.delete(key)
-  const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
-  const nameless = untold.filter(isNameless).length
-  const resting = mode === 'delta' && older === null ? untold.filter((one) => !isWaiting(one) && !isNameless(one)) : []
+  for (const [key, holds] of unplanned)
+    if (holds.every(isLacking)) unclear.push(...holds)
+    else named.delete(key)
+  const unnamed = held.filter(({ mlsNumber }) => !named.has(mlsNumber))
+  const nameless = unnamed.filter(isNameless).length
+  const resting =
+    mode === 'delta' && older === null ? unnamed.filter((hold) => !isWaiting(hold) && !isNameless(hold)) : []
   return {
-    told,
+    named,
     unclear,
     standing,
     nameless,
-    waiting: waiting([...untold, ...unclear]),
+    waiting: waiting([...unnamed, ...unclear]),
     resting: new Set(resting.map(({ mlsNumber }) => mlsNumber)).size,
   }
 }
@@ -217,7 +219,7 @@ export async function untoldOf(
  * from there. What an older delta said is pending instead, as a delta says it once.
  */
 async function outdated({ name }: Feed, { store }: Tools, held: readonly Held[]): Promise<string[]> {
-  const keys = held.flatMap((one) => (waitsAsOlder(one) ? one.mlsNumber : []))
+  const keys = held.flatMap((hold) => (waitsAsOlder(hold) ? hold.mlsNumber : []))
   const pending = await store.deliveries.pendingOf(name, keys)
   return keys.filter((key) => !pending.has(key))
 }
@@ -272,13 +274,13 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
       const mayBeGone = isGone || isSaid(workspace, mlsNumber, false)
       const isMeant = (held: Approvable): boolean =>
         (isLeaving(held) ? mayBeGone : !isGone) && (waiting === null || hasPart(waiting, held.part))
-      const parts = heldOf.get(mlsNumber)!.filter(isApprovable).filter(isMeant)
+      const meant = heldOf.get(mlsNumber)!.filter(isApprovable).filter(isMeant)
       // The plan counts it as leaving already.
-      if (!isUnproven) standing.push(parts)
+      if (!isUnproven) standing.push(meant)
       // The guard does not hold what waits. But once it does again, a person's decision still counts, and the clock has gone on.
       const isSame = ({ part }: Approvable): boolean =>
         waiting !== null && standingOf(remembered, waiting, part, policy).record !== null
-      unclear.push(...parts.filter((held) => waiting === null || held.decision !== null || isSame(held)))
+      unclear.push(...meant.filter((held) => waiting === null || held.decision !== null || isSame(held)))
     }
   }
   return { unclear, standing }
