@@ -84,7 +84,7 @@ test('a listing of which several facts are held is one, with the end of each of 
   expect(told(both)).toEqual([
     '1 change held by facts since Mon 31 Mar 00:00; it goes by itself from Thu 3 Apr 00:00 on, if the feed still says so',
   ])
-  expect(told(both.map((one) => ({ ...one, ...decided('refused', 'ann') })))).toEqual([
+  expect(told(both.map((approvable) => ({ ...approvable, ...decided('refused', 'ann') })))).toEqual([
     '1 change held by facts since Mon 31 Mar 00:00; it was refused, so that only the feed or an approval ends it',
   ])
   expect(byListing(both).map((one) => lineOf(one, { locale: 'en-US', timezone: 'UTC' }))).toEqual([

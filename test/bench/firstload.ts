@@ -58,8 +58,10 @@ async function mapped({ preset, source }: { preset: string; source: string }): P
   let listings = 0
   for await (const batch of reading.records)
     for (const step of budget.steps(batch))
-      for (const [one] of budget.each(step, (record) => mapping.normalise(reading.parse(record), record.at, moment)))
-        if (one.kind === 'listing') listings++
+      for (const [delivered] of budget.each(step, (record) =>
+        mapping.normalise(reading.parse(record), record.at, moment),
+      ))
+        if (delivered.kind === 'listing') listings++
   budget.end()
   return listings
 }

@@ -61,7 +61,7 @@ async function peaksOf(format: 'xml' | 'csv', size: number): Promise<void> {
 }
 
 function sum(calls: Readonly<Record<string, number>>): number {
-  return Object.values(calls).reduce((all, one) => all + one, 0)
+  return Object.values(calls).reduce((all, number) => all + number, 0)
 }
 
 /** Runs Node on these words, without any flag, and gives the peak that the process itself reports at its end. */

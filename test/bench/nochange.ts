@@ -110,8 +110,8 @@ async function parsingAll(file: string, found: Set<string>): Promise<void> {
 }
 
 function add(fields: RecordFields, found: Set<string>): void {
-  for (const one of mapping.normalise(fields, '', moment))
-    if (one.kind === 'listing') found.add(shortHash(JSON.stringify(one.listing)))
+  for (const delivered of mapping.normalise(fields, '', moment))
+    if (delivered.kind === 'listing') found.add(shortHash(JSON.stringify(delivered.listing)))
 }
 
 /** The same with the fastest parser there is: saxes builds each record, which is normalised, hashed and looked up. */

@@ -12,19 +12,19 @@ const marks = [0.01, 0.1, 0.2, 0.4, 0.6, 0.8, 1].map((share) => Math.ceil(runs *
 const all: Holdings[] = []
 
 console.log('    runs   heap MB  handles  descriptors  store kB   log kB  seconds  results')
-await soak(runs, marks, (one) => {
-  all.push(one)
+await soak(runs, marks, (holdings) => {
+  all.push(holdings)
   const seconds = (performance.now() - began) / 1000
   const cells = [
-    String(one.runs).padStart(8),
-    (one.heap / 1e6).toFixed(2).padStart(9),
-    String(one.handles).padStart(8),
-    String(one.descriptors ?? '').padStart(12),
-    (one.store / 1000).toFixed(0).padStart(9),
-    (one.log / 1000).toFixed(0).padStart(8),
+    String(holdings.runs).padStart(8),
+    (holdings.heap / 1e6).toFixed(2).padStart(9),
+    String(holdings.handles).padStart(8),
+    String(holdings.descriptors ?? '').padStart(12),
+    (holdings.store / 1000).toFixed(0).padStart(9),
+    (holdings.log / 1000).toFixed(0).padStart(8),
     seconds.toFixed(0).padStart(8),
   ]
-  console.log(`${cells.join(' ')}  ${JSON.stringify(one.results)}`)
+  console.log(`${cells.join(' ')}  ${JSON.stringify(holdings.results)}`)
 })
 const [, first] = all
 const last = all.at(-1)!

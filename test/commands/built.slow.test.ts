@@ -27,7 +27,7 @@ function write(path: string, text: string, isNew = path === 'dist/commit.txt'): 
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
   const at = Date.now() / 1000 - (isNew ? 0 : 3600)
-  for (const one of [file, dirname(file)]) utimesSync(one, at, at)
+  for (const text of [file, dirname(file)]) utimesSync(text, at, at)
 }
 
 const runs = (env: Record<string, string> = {}): string =>

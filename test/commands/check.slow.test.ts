@@ -104,7 +104,7 @@ test('that a document is cut off is said, and that nothing is deleted for it', a
 test('a second table that is missing is said, and prices that are too low', async () => {
   const media = { source: './media.csv', key: 'ResourceRecordKey', by: 'ListingDetails/MlsId' }
   world.configure({ north: { join: { media }, fields: { Images: { from: 'media:MediaURL', as: 'images' } } } })
-  world.deliver(zillowFeed(homes(1, 5).map((one) => ({ ...one, price: 3 }))))
+  world.deliver(zillowFeed(homes(1, 5).map((home) => ({ ...home, price: 3 }))))
   const { stdout } = await world.executed('check')
   expect(stdout).toMatch(
     /✓ source north: 5 records .+; 5 of 5 prices are too low .+; The table media \(join\) is missing/,
@@ -202,10 +202,10 @@ test('everything that is wrong is named at once, with its remedy', async () => {
     const { status } = await told()
     const problems = await wrong()
     expect(status).toBe(1)
-    expect(problems.filter((one) => one.startsWith('null'))).toEqual([
+    expect(problems.filter((text) => text.startsWith('null'))).toEqual([
       expect.stringMatching(/^null store: .*not-a-store\.db: the store is damaged/),
     ])
-    expect(problems.filter((one) => / source: /.test(one))).toEqual([
+    expect(problems.filter((text) => / source: /.test(text))).toEqual([
       expect.stringMatching(/^gone source: .*nowhere\.xml does not exist → check `source`/),
       expect.stringMatching(/^page source: .*HTML page.* → open the address in a browser/),
       expect.stringMatching(/^closed source: .*HTTP 401.* → .*log-in/),

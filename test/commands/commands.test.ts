@@ -71,7 +71,7 @@ test('diff → 2, sync → 0, diff → 0, with the JSON of the contract', async 
 
 test('a held run → 3; status and approve; then 0', async () => {
   await world.executed('sync')
-  const gone = all.slice(0, 5).map((one) => one.mlsNumber)
+  const gone = all.slice(0, 5).map((home) => home.mlsNumber)
   world.deliver(zillowFeed(all.slice(5)))
   expect((await world.executed('diff')).status).toBe(3)
   const held = await world.executed('sync', '--format', 'json')
@@ -134,7 +134,7 @@ test('status tells that no daemon is there for the next run', async () => {
 
 test('approve shows what is held by rule, with each home, its price and since when; refuse and revoke; who and until when is in status', async () => {
   await world.executed('sync')
-  const dear = (one: Home): Home => ({ ...one, price: one.price * 100 })
+  const dear = (home: Home): Home => ({ ...home, price: home.price * 100 })
   world.deliver(zillowFeed([...all.slice(6, 9).map(dear), ...all.slice(9)]))
   expect((await world.executed('sync')).status).toBe(3)
   const stated = async (): Promise<Record<string, unknown>> =>
@@ -329,7 +329,7 @@ test('approve and status --format json say all that their text does: what a rule
 
 test('who refuses or revokes while a run is under way is told that it goes on by what was decided before', async () => {
   await world.executed('sync')
-  world.deliver(zillowFeed(all.map((one) => ({ ...one, price: 3 * one.price }))))
+  world.deliver(zillowFeed(all.map((home) => ({ ...home, price: 3 * home.price }))))
   expect((await world.executed('sync')).status).toBe(3)
   expect((await world.executed('approve', 'north', '--yes')).stdout).not.toContain('This run')
   world.standIn.addFault({ operations: ['Update'], fault: { kind: 'hang' } })
@@ -380,7 +380,7 @@ test('an approval decides nothing, and shows what is held now, if that has chang
 test('a record that can not be read → 4; held wins over it', async () => {
   const broken = zillowRecord(all[0]).replace(/<Bedrooms>.*<\/Bedrooms>/, '<Bedrooms/>')
   const file = (rest: readonly Home[]): string =>
-    zillowStart + broken + rest.map((one) => zillowRecord(one)).join('') + zillowEnd
+    zillowStart + broken + rest.map((home) => zillowRecord(home)).join('') + zillowEnd
   world.deliver(file(all.slice(1)))
   expect((await world.executed('sync')).status).toBe(4)
   world.deliver(file(all.slice(6)))
@@ -637,7 +637,7 @@ test('the report of a run on record can be had in every form', async () => {
 test('a listing of which several facts are held counts once, wherever it is told', async () => {
   world.configure({ north: {} }, {}, './store.db', { metrics: './listing-sync.prom' })
   await world.executed('sync')
-  const larger = (one: Home): Home => ({ ...one, price: one.price * 100, bedrooms: one.bedrooms + 3 })
+  const larger = (home: Home): Home => ({ ...home, price: home.price * 100, bedrooms: home.bedrooms + 3 })
   const told = async (...words: string[]): Promise<string> => (await world.executed(...words)).stdout
   // Of the last one something else changes, too, and goes on.
   world.deliver(zillowFeed([...all.slice(0, 6).map(larger), { ...larger(all[6]), title: 'Anew' }, ...all.slice(7)]))
@@ -664,12 +664,12 @@ test('a listing of which several facts are held counts once, wherever it is told
   expect(await told('status')).toContain('\n  7 approved by ')
   expect(JSON.parse(await told('status', '--format', 'json'))).toMatchObject({ approvals: [{ changes: 7 }] })
   await told('approve', 'north', '--revoke')
-  world.deliver(zillowFeed(all.map((one, at) => (at < 3 ? { ...larger(one), title: 'Anew' } : one))))
+  world.deliver(zillowFeed(all.map((home, at) => (at < 3 ? { ...larger(home), title: 'Anew' } : home))))
   expect(await told('diff')).toContain('; 3 held in part, waiting for time or for you')
 })
 
 describe('the first line of a report', () => {
-  const dear = (one: Home): Home => ({ ...one, price: one.price * 100 })
+  const dear = (home: Home): Home => ({ ...home, price: home.price * 100 })
   const first = async (...words: string[]): Promise<string> => {
     const { stdout } = await world.executed(...words)
     return stdout.split('\n')[0].replace(/^.*?: /, '')
@@ -686,7 +686,7 @@ describe('the first line of a report', () => {
     world.deliver('')
     expect(await first('sync')).toBe(`nothing changed now; 5 held: ${approve}; 7 more held for other reasons`)
     expect(await shown()).toBe('5 held')
-    world.deliver(zillowFeed(all.slice(3, 10).map((one, at) => (at < 2 ? one : dear(one)))))
+    world.deliver(zillowFeed(all.slice(3, 10).map((home, at) => (at < 2 ? home : dear(home)))))
     expect(await first('backfill')).toBe(`nothing changed now; 10 held: ${approve}; 2 more held for other reasons`)
     expect(await shown()).toBe('10 held')
   })
@@ -695,7 +695,7 @@ describe('the first line of a report', () => {
     await world.executed('sync')
     world.deliver(zillowFeed(all.slice(5)))
     await world.executed('sync')
-    world.deliver(zillowFeed(all.map((one, at) => (at < 5 ? one : dear(one)))).replace(zillowEnd, ''))
+    world.deliver(zillowFeed(all.map((home, at) => (at < 5 ? home : dear(home)))).replace(zillowEnd, ''))
     expect(await first('sync')).toContain(`; 12 held: ${approve}`)
     expect(await shown()).toBe('12 held')
   })
@@ -708,7 +708,7 @@ describe('the first line of a report', () => {
         nameless +
         all
           .slice(1)
-          .map((one) => zillowRecord(one))
+          .map((home) => zillowRecord(home))
           .join('') +
         zillowEnd,
     )
@@ -734,7 +734,7 @@ describe('the first line of a report', () => {
   test('says of listings that are held no such thing as that they do not change', async () => {
     await world.executed('sync')
     const unreadable = zillowRecord(all[0]).replace(/<Bedrooms>.*<\/Bedrooms>/, '<Bedrooms/>')
-    const rest = all.slice(1).map((one) => zillowRecord(dear(one)))
+    const rest = all.slice(1).map((home) => zillowRecord(dear(home)))
     world.deliver(zillowStart + unreadable + rest.join('') + zillowEnd)
     expect(await first('diff')).toBe(`nothing to change now; 11 held, waiting for you: ${approve}; 1 record rejected`)
   })

@@ -43,7 +43,7 @@ test.each(['bash', 'zsh', 'fish'])('%s: every command of --help is in it, and th
   const { stdout } = await command(['--help'])
   const names = [...stdout.matchAll(/^ {2}([a-z][a-z-]+)(?: [[<]| {2,}|$)/gm)].map(([, name]) => name)
   expect(names.length).toBeGreaterThan(15)
-  for (const name of names.filter((one) => one !== 'help')) expect(text).toMatch(new RegExp(`\\b${name}\\b`))
+  for (const name of names.filter((text) => text !== 'help')) expect(text).toMatch(new RegExp(`\\b${name}\\b`))
   if (has(shell)) execFileSync(shell, ['-n', file])
 })
 

@@ -110,9 +110,9 @@ test('--ready tells of a feed that is stale and of a daemon that is gone; --heal
     status: 1,
     stdout: 'no daemon is alive on this store\n',
   })
-  const one = beTheOne(store(), Date.now())
-  one.beat(Date.now())
-  one.release()
+  const daemon = beTheOne(store(), Date.now())
+  daemon.beat(Date.now())
+  daemon.release()
   touch(heartbeatFile(world.configFile), Date.now())
   expect(await world.command('status', '--ready')).toMatchObject({ status: 0, stdout: '' })
   world.configure({ north: { schedule: '0 * * * *' } })

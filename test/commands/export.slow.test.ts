@@ -107,7 +107,7 @@ describe('a round trip', () => {
 
     expect(await backfill()).toMatchObject({ status: 0 })
     expect(held()).toEqual(before)
-    expect([...held().values()].map((one) => (one as { AreaUnit: string }).AreaUnit).toSorted()).toEqual(
+    expect([...held().values()].map((value) => (value as { AreaUnit: string }).AreaUnit).toSorted()).toEqual(
       ['Square Meters', ...Array.from({ length: 12 }, () => 'Square Feet')].toSorted(),
     )
     world.calls()
@@ -207,8 +207,8 @@ describe('the files', () => {
     expect(report.rejects).toEqual([])
     const names =
       'MLSNumber SaleType Status PropertyType Bedrooms Bathrooms Url YearBuilt DaysOnMarket LotArea BuildingArea AreaUnit ParkingSpots Description Address City State ZIP Latitude Longitude SalePrice RentPrice HOAMonth'
-    const pick = (one: object | undefined) => names.split(' ').map((name) => (one as Record<string, unknown>)[name])
-    for (const [key, one] of held()) expect(pick(one)).toEqual(pick(before.get(key)))
+    const pick = (value: object | undefined) => names.split(' ').map((name) => (value as Record<string, unknown>)[name])
+    for (const [key, value] of held()) expect(pick(value)).toEqual(pick(before.get(key)))
     expect(held().size).toBe(12)
   })
 

@@ -10,7 +10,7 @@ test('an emptied chatbot is filled from its export, and not from one that was cu
   const out = join(world.folder, "Zoë's saved")
   // Its mark names the run.
   const listings = () =>
-    new Map(world.listings().map((one) => [one['MLSNumber'], { ...one, ExtensionColumn: undefined }]))
+    new Map(world.listings().map((item) => [item['MLSNumber'], { ...item, ExtensionColumn: undefined }]))
   const backfill = () => world.executed('backfill', '--feed', 'north', '--from', out)
   world.deliver(zillowFeed(homes(1, 3)))
   await world.run('backfill')

@@ -401,7 +401,7 @@ describe('the time for reading (limits.read) is that of a run', () => {
   }
   /** A feed in which this record has so many elements. */
   function heavy(at: number, elements: number): string {
-    const records = homes(1, 250).map((one) => zillowRecord(one))
+    const records = homes(1, 250).map((home) => zillowRecord(home))
     records[at] = records[at].replace('</Listing>', `${'<p>x</p>'.repeat(elements)}</Listing>`)
     return made('heavy.xml', `<Listings>${records.join('')}</Listings>`)
   }

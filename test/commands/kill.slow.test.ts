@@ -19,7 +19,7 @@ const seed = testSeed()
 let world: RunWorld
 afterEach(() => world.end())
 
-const numbers = (): string[] => world.listings().map((one) => String(one['MLSNumber']))
+const numbers = (): string[] => world.listings().map((item) => String(item['MLSNumber']))
 
 test(`kill -9 at ${kills} random instants (TEST_SEED=${seed})`, async () => {
   const random = seeded(seed)
@@ -49,10 +49,10 @@ test(`kill -9 at ${kills} random instants (TEST_SEED=${seed})`, async () => {
   let next = feed.length + 1
   let midway = 0
   for (let kill = 1; kill <= kills; kill++) {
-    feed = feed.flatMap((one) => {
+    feed = feed.flatMap((home) => {
       const dice = random()
       if (dice < 0.15) return []
-      return dice < 0.5 ? [{ ...one, price: one.price + 1 }] : [one]
+      return dice < 0.5 ? [{ ...home, price: home.price + 1 }] : [home]
     })
     for (let more = 0; more < 3; more++) feed.push(home(next++))
     world.deliver(zillowFeed(feed))
@@ -74,7 +74,7 @@ test(`kill -9 at ${kills} random instants (TEST_SEED=${seed})`, async () => {
     const where = `kill ${kill} after ${after} calls and ${pause.toFixed(1)} ms, TEST_SEED=${seed}`
     const shown = numbers()
     expect(new Set(shown).size, `${where}: no duplicate`).toBe(shown.length)
-    const lost = feed.filter((one) => before.has(one.mlsNumber) && !shown.includes(one.mlsNumber))
+    const lost = feed.filter((home) => before.has(home.mlsNumber) && !shown.includes(home.mlsNumber))
     expect(lost, `${where}: nothing of the feed is lost`).toEqual([])
     expect(world.listing('HAND-1'), `${where}: what a person made`).toEqual(byHand)
     // Opening it reads through every page. A kill before the first run came so far leaves none.
@@ -92,9 +92,9 @@ test(`kill -9 at ${kills} random instants (TEST_SEED=${seed})`, async () => {
   const settled = await world.run()
   expect(settled, JSON.stringify(settled)).toMatchObject({ result: 'ok', counts: { unchanged: feed.length } })
   expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
-  expect(numbers().toSorted()).toEqual([...feed.map((one) => one.mlsNumber), 'HAND-1'].toSorted())
-  for (const one of feed)
-    expect(world.listing(one.mlsNumber)).toMatchObject({ [one.rental ? 'RentPrice' : 'SalePrice']: one.price })
+  expect(numbers().toSorted()).toEqual([...feed.map((home) => home.mlsNumber), 'HAND-1'].toSorted())
+  for (const home of feed)
+    expect(world.listing(home.mlsNumber)).toMatchObject({ [home.rental ? 'RentPrice' : 'SalePrice']: home.price })
   // A run sweeps the scratch folders of those that died before it (docs/faults.md, F30).
   await command(words, { env })
   expect(readdirSync(temporary)).toEqual([])
@@ -116,15 +116,15 @@ test(`deltas that are killed at random instants lose nothing that they said (TES
   let midway = 0
   for (let kill = 1; kill <= 15; kill++) {
     const said: Home[] = []
-    for (const one of wanted.values()) {
+    for (const home of wanted.values()) {
       const dice = random()
-      if (dice < 0.15) said.push({ ...one, status: 'Withdrawn' })
-      else if (dice < 0.4) said.push({ ...one, price: one.price + 1 })
+      if (dice < 0.15) said.push({ ...home, status: 'Withdrawn' })
+      else if (dice < 0.4) said.push({ ...home, price: home.price + 1 })
     }
     for (let more = 0; more < 4; more++) said.push(home(next++))
-    for (const one of said)
-      if (one.status === 'Withdrawn') wanted.delete(one.mlsNumber)
-      else wanted.set(one.mlsNumber, one)
+    for (const home of said)
+      if (home.status === 'Withdrawn') wanted.delete(home.mlsNumber)
+      else wanted.set(home.mlsNumber, home)
     world.deliver(zillowFeed(said))
     // A process that dies before it has noted what a delta says is served the same one again.
     const read = (): boolean =>
@@ -151,14 +151,14 @@ test(`deltas that are killed at random instants lose nothing that they said (TES
     world.clock.advance(3_600_000)
   }
   expect(numbers().toSorted()).toEqual([...wanted.keys()].toSorted())
-  for (const one of wanted.values())
-    expect(world.listing(one.mlsNumber)).toMatchObject({ [one.rental ? 'RentPrice' : 'SalePrice']: one.price })
+  for (const home of wanted.values())
+    expect(world.listing(home.mlsNumber)).toMatchObject({ [home.rental ? 'RentPrice' : 'SalePrice']: home.price })
   expect(await world.run()).toMatchObject({ result: 'ok', delivery: { records: 0 }, changes: [] })
 })
 
 test('what the last file of a delta said counts, though its run is killed and the file is taken away then', async () => {
-  const [one, two, ...others] = homes(1, 10)
-  const [dear, dearest] = [dearer(one), dearer(dearer(one))]
+  const [home, two, ...others] = homes(1, 10)
+  const [dear, dearest] = [dearer(home), dearer(dearer(home))]
   world = await RunWorld.start({ feeds: { north: { source: './drop-*.xml', delivery: 'delta' } } })
   world.clock.advance(Date.now() - world.clock.now() - 3_600_000)
   const put = (name: string, said: Home[]): void => {
@@ -166,7 +166,7 @@ test('what the last file of a delta said counts, though its run is killed and th
     world.clock.advance(60_000)
     utimesSync(join(world.folder, name), world.clock.now() / 1000, world.clock.now() / 1000)
   }
-  put('drop-1.xml', [one, two, ...others])
+  put('drop-1.xml', [home, two, ...others])
   await world.run()
   put('drop-2.xml', [dear])
   put('drop-3.xml', [dearest, { ...two, status: 'Withdrawn' }])
@@ -182,8 +182,8 @@ test('what the last file of a delta said counts, though its run is killed and th
     world.clock.advance(3_600_000)
     expect((await world.run()).result).toBe('ok')
   }
-  expect(numbers().toSorted()).toEqual([one, ...others].map(({ mlsNumber }) => mlsNumber).toSorted())
-  expect(world.listing(one.mlsNumber)).toMatchObject({ [one.rental ? 'RentPrice' : 'SalePrice']: dearest.price })
+  expect(numbers().toSorted()).toEqual([home, ...others].map(({ mlsNumber }) => mlsNumber).toSorted())
+  expect(world.listing(home.mlsNumber)).toMatchObject({ [home.rental ? 'RentPrice' : 'SalePrice']: dearest.price })
 })
 
 test('a repair that is killed in the middle is gone on with by the next one, and no copy too many is gone', async () => {
@@ -196,12 +196,12 @@ test('a repair that is killed in the middle is gone on with by the next one, and
   world.deliver(zillowFeed(all))
   await world.run()
   await world.run()
-  const twice = all.slice(0, 3).map((one) => one.mlsNumber)
+  const twice = all.slice(0, 3).map((home) => home.mlsNumber)
   const idsOf = (mlsNumber: string): number[] =>
     world.standIn.listings(chatbot).flatMap((row) => (row.listing.MLSNumber === mlsNumber ? [row.id] : []))
   const kept = twice.map((mlsNumber) => idsOf(mlsNumber)[0])
-  const [one, two, three] = world.standIn.listings(chatbot).filter(({ listing }) => twice.includes(listing.MLSNumber))
-  for (const { listing } of [one, two, two, three]) world.standIn.seed(chatbot, [listing])
+  const [row, two, three] = world.standIn.listings(chatbot).filter(({ listing }) => twice.includes(listing.MLSNumber))
+  for (const { listing } of [row, two, two, three]) world.standIn.seed(chatbot, [listing])
 
   world.standIn.addFault({ operations: ['Delete'], nth: 2, fault: { kind: 'hang', carriedOut: true } })
   world.calls()

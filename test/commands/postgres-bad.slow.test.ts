@@ -268,17 +268,17 @@ describe.skipIf(noPostgres !== null || isShifted)('a database on PostgreSQL', ()
       expect(await server.ask("SELECT to_regclass('meta') AS meta", nameOf(address))).toEqual([{ meta: null }])
     })
 
-    const readOnly: { what: string; make: (one: PostgresServer, name: string) => Promise<unknown> }[] = [
+    const readOnly: { what: string; make: (server: PostgresServer, name: string) => Promise<unknown> }[] = [
       {
         what: 'it is set to read only',
-        make: (one, name) => one.ask(`ALTER DATABASE ${name} SET default_transaction_read_only = on`),
+        make: (server, name) => server.ask(`ALTER DATABASE ${name} SET default_transaction_read_only = on`),
       },
       {
         what: 'it is a standby',
-        async make(one) {
-          await one.stop()
-          writeFileSync(join(one.folder, 'data', 'standby.signal'), '')
-          await one.start()
+        async make(server) {
+          await server.stop()
+          writeFileSync(join(server.folder, 'data', 'standby.signal'), '')
+          await server.start()
         },
       },
     ]

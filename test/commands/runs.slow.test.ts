@@ -45,9 +45,9 @@ test('a run is in status from its start; one that was killed ended without a wor
 test('runs: one by its number, as text and JSON; one that is not there, and a number that is none', async () => {
   expect((await world.command('runs')).stdout).toBe('no run is on record\n')
   expect((await world.command('sync')).status).toBe(0)
-  const one = await world.command('runs', 'north', '--run', '1')
-  expect(one.stdout).toMatch(/^run 1: sync of north → chatbot SN-1: ok\n/)
-  expect(one.stdout).toContain('changes   6 created')
+  const ended = await world.command('runs', 'north', '--run', '1')
+  expect(ended.stdout).toMatch(/^run 1: sync of north → chatbot SN-1: ok\n/)
+  expect(ended.stdout).toContain('changes   6 created')
   const json = JSON.parse((await world.command('runs', '--run', '1', '--format', 'json')).stdout) as object
   expect(json).toMatchObject({ run: 1, feed: 'north', result: 'ok', error: null, counts: { create: 6 } })
   const list = JSON.parse((await world.command('runs', '--format', 'json')).stdout) as object[]

@@ -208,8 +208,8 @@ function configure(feed: object = {}, service: object = {}, host = origin): stri
     },
     rets: { source: `http://${host}/feed/rets?key=${code(secrets.retsQuery)}`, preset: 'rets-compact' },
   }
-  for (const [index, [name, one]] of Object.entries(more).entries())
-    Object.assign(feeds, { [name]: { ...common, chatbot: `SN-${10 + index}`, ...one } })
+  for (const [index, [name, value]] of Object.entries(more).entries())
+    Object.assign(feeds, { [name]: { ...common, chatbot: `SN-${10 + index}`, ...value } })
   const settings = {
     service: {
       baseUrl: `http://${host}`,

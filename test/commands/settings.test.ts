@@ -132,7 +132,7 @@ describe('by hand', () => {
     expect(changed.stdout).toContain('WelcomeMessage: "From $189,000: 2 homes in 1 cities" → "Hello"')
     expect(changed.stdout).not.toContain('RateLimitCount')
     expect((await settings('--file', json, '--force')).stdout).toContain('2 settings changed')
-    const edits = world.standIn.requests.filter((one) => one.operation === 'Edit')
+    const edits = world.standIn.requests.filter((entry) => entry.operation === 'Edit')
     expect(edits.map(({ body }) => Object.keys(body as object).length)).toEqual([2, 3])
   })
 

@@ -16,7 +16,7 @@ import { slowness, tell } from '../support/signals.ts'
 import { until } from '../support/until.ts'
 
 const all = Array.from({ length: 12 }, (_, i) => home(i + 1))
-const keys = all.map((one) => one.mlsNumber).toSorted()
+const keys = all.map((home) => home.mlsNumber).toSorted()
 /** The grace period of a container. */
 const grace = 10_000
 
@@ -60,7 +60,7 @@ async function stopped(
 
 /** No listing twice; and runs of this process, on a clock that is past the time to settle, end with what the feed says. */
 async function goesOn(world: RunWorld): Promise<void> {
-  const shown = world.listings().map((one) => String(one['MLSNumber']))
+  const shown = world.listings().map((item) => String(item['MLSNumber']))
   expect(new Set(shown).size).toBe(shown.length)
   world.standIn.clearFaults()
   world.configure({ north: {} })
@@ -68,7 +68,7 @@ async function goesOn(world: RunWorld): Promise<void> {
   await world.run()
   await world.run()
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: all.length } })
-  const numbers = world.listings().map((one) => String(one['MLSNumber']))
+  const numbers = world.listings().map((item) => String(item['MLSNumber']))
   expect(numbers.toSorted()).toEqual(keys)
 }
 
@@ -97,7 +97,7 @@ test('whatever it waits for, a run ends within ten seconds, and the next one is 
       () => answered.standIn.counts.Create === 2,
       () => gate.open(),
     ),
-    stopped(pause, () => pause.standIn.requests.some((one) => one.fault === 'status')),
+    stopped(pause, () => pause.standIn.requests.some((entry) => entry.fault === 'status')),
     stopped(feed, () => asked > 0),
   ])
   const slow = slowness()

@@ -24,13 +24,13 @@ async function begin(feeds: Record<string, object>): Promise<void> {
   world.deliver(zillowFeed(homes(1, 6)))
 }
 
-const numbers = (): string[] => world.listings().map((one) => String(one['MLSNumber']))
-const keysOf = (feed: readonly Home[]): string[] => feed.map((one) => one.mlsNumber).toSorted()
+const numbers = (): string[] => world.listings().map((item) => String(item['MLSNumber']))
+const keysOf = (feed: readonly Home[]): string[] => feed.map((home) => home.mlsNumber).toSorted()
 /** How often each listing was created. */
 const creates = (): string[] =>
   world.standIn.requests
-    .filter((one) => one.operation === 'Create')
-    .map((one) => String((one.body as Record<string, unknown>)['MLSNumber']))
+    .filter((entry) => entry.operation === 'Create')
+    .map((entry) => String((entry.body as Record<string, unknown>)['MLSNumber']))
 
 /** Whether a process is writing to the store. */
 function isLocked(file: string): boolean {
@@ -93,7 +93,7 @@ test('two daemons on one store: the second ends at once; when the first is kille
   const third = await world.started(async (child) => {
     await until(() => numbers().length === 6)
     world.deliver(zillowFeed(later))
-    await until(() => keysOf(later).every((one) => numbers().includes(one)))
+    await until(() => keysOf(later).every((text) => numbers().includes(text)))
     child.kill('SIGTERM')
   }, 'daemon')
   expect(third.status).toBe(0)
@@ -106,7 +106,7 @@ test('two daemons on one store: the second ends at once; when the first is kille
 
 test('two daemons started together on an empty folder make one store and no listing twice', async () => {
   await begin(everySecond)
-  const [one, other] = await Promise.all(
+  const [ended, other] = await Promise.all(
     [1, 2].map(() =>
       world.started(async (child) => {
         const log = logOf(child)
@@ -116,7 +116,7 @@ test('two daemons started together on an empty folder make one store and no list
       }, 'daemon'),
     ),
   )
-  const [atWork, ...others] = [one, other].toSorted((a, b) => a.status! - b.status!)
+  const [atWork, ...others] = [ended, other].toSorted((a, b) => a.status! - b.status!)
   expect(atWork.status).toBe(0)
   // One that starts only after the other has ended finds the store free.
   for (const { status, stderr } of others)

@@ -82,7 +82,7 @@ test('where the heap is kept small, the modules of Node are loaded before, as th
   // What the sources import as modules loads all that it exports: the build does without.
   const stray = /^NativeModule (?:process|net|dgram|child_process|diagnostics_channel)$/
   for (const words of [['sync'], ['backup', join(world.folder, 'another')]])
-    expect((await later(...words)).split('\n').filter((one) => one !== '' && !stray.test(one))).toEqual([])
+    expect((await later(...words)).split('\n').filter((text) => text !== '' && !stray.test(text))).toEqual([])
 })
 
 test('what Node made of the program for one command is good after another', async () => {

@@ -159,7 +159,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
     const remembered = (at = now, feed = 'north', ofChatbot = chatbot): Promise<History[]> =>
       flattened(history.rows(ofChatbot, feed, at))
     const memoryOf = async (key: string, at = now): Promise<History | undefined> =>
-      (await remembered(at)).find((one) => one.key === key)
+      (await remembered(at)).find((history) => history.key === key)
     const baseline = async (key: string): Promise<string | undefined> =>
       (await snapshot.baselines(chatbot, [key])).get(key)
 
@@ -648,7 +648,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await begin('delete', ['F'], now + hour, ['delete'], 'south')
         await runs.record(runRecord({ startedAt: now, finishedAt: now + 2 * hour }))
         const told = async (at: number) =>
-          (await remembered(at)).filter((one) => one.counted.length > 0).map(({ key }) => key)
+          (await remembered(at)).filter((history) => history.counted.length > 0).map(({ key }) => key)
         expect([await counted('delete', now + day - slack - 1), await told(now + day - slack - 1)]).toEqual([
           2,
           ['A', 'B'],
@@ -904,7 +904,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         )
         // Of the last keys each side has a page of its own, and a listing may have several holds.
         await hold(
-          some(1, 2500).flatMap((one) => [newHeld(one, 'delete'), newHeld(one, 'update status'), lacking(one)]),
+          some(1, 2500).flatMap((text) => [newHeld(text, 'delete'), newHeld(text, 'update status'), lacking(text)]),
         )
         const found: History[] = []
         const pages: number[] = []
@@ -1449,7 +1449,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect((await row('B')).flightAt).toBe(at > now ? at : wrong + 2)
         expect((await row('S')).flightAt).toBe(wrong)
         expect((await row('N')).sentAt).toBe(now - 40 * day)
-        const counted = (await remembered(now + hour)).filter((one) => one.counted.length > 0)
+        const counted = (await remembered(now + hour)).filter((history) => history.counted.length > 0)
         expect(counted.map(({ key }) => key)).toEqual(at > now ? ['A', 'B'] : [])
         expect(await isWrong()).toEqual([false, false])
       })
@@ -1991,7 +1991,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         const at = (key: string, Address: string, changes = {}) =>
           confirmation(key, { sent: { listing: house(key, { Address, ...changes }), moving: {} } })
         await snapshot.confirm(chatbot, [at('A', '1 Elm St', { Status: 'Sold' }), at('B', '2 Elm St')])
-        const offered = ['1 Elm St', '2 Elm St', '3 Elm St'].map((one) => snapshot.hasAddress(chatbot, one))
+        const offered = ['1 Elm St', '2 Elm St', '3 Elm St'].map((text) => snapshot.hasAddress(chatbot, text))
         expect(await Promise.all(offered)).toEqual([false, true, false])
         expect(await snapshot.hasAddress('SN-2002', '2 Elm St')).toBe(false)
       })

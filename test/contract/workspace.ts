@@ -298,8 +298,10 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           planned.map((change) => ({ change, remembered: change.mlsNumber === 'K1' ? memory() : nothing })),
           wholeSides,
         )
-        workspace.turn('all', (one) =>
-          one.kind === 'delete' ? turnedTo(holdOf(one, `too many deletes, ${one.mlsNumber} too`), heldWhole) : null,
+        workspace.turn('all', (action) =>
+          action.kind === 'delete'
+            ? turnedTo(holdOf(action, `too many deletes, ${action.mlsNumber} too`), heldWhole)
+            : null,
         )
         expect([...workspace.changes('delete')]).toEqual([])
         expect([...workspace.changes('update')]).toHaveLength(650)
@@ -319,7 +321,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
 
       it('lets the guard hold what calls nothing, too; a hold stays as it is', () => {
         add([forgetOf('A'), adoptOf('B'), holdOf(updateOf('C'), 'two of them')])
-        workspace.turn('all', (one) => turnedTo(holdOf(one, 'a stranger')))
+        workspace.turn('all', (action) => turnedTo(holdOf(action, 'a stranger')))
         expect([...workspace.changes('hold')].map(({ change }) => [change.action?.kind, change.why])).toEqual([
           ['forget', 'a stranger'],
           ['adopt', 'a stranger'],
@@ -360,9 +362,9 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           planned.map((change, i) => ({ change, remembered: i % 2 ? memory() : nothing })),
           wholeSides,
         )
-        workspace.turn('remembered', (one) => turnedTo(one, letGo))
-        workspace.turn('remembered', (one) =>
-          Number(one.mlsNumber.slice(1)) % 4 === 1 ? turnedTo(holdOf(one), heldWhole) : null,
+        workspace.turn('remembered', (action) => turnedTo(action, letGo))
+        workspace.turn('remembered', (action) =>
+          Number(action.mlsNumber.slice(1)) % 4 === 1 ? turnedTo(holdOf(action), heldWhole) : null,
         )
         const wanted = planned.map((change, i) => {
           if (i % 2 === 0) return turnedTo(change)
@@ -547,7 +549,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
 
       it('stay proven when the guard weighs, holds and lets go of them', () => {
         add(gone, memory())
-        workspace.turn('all', (one) => turnedTo(one.kind === 'forget' ? holdOf(one) : one, letGo))
+        workspace.turn('all', (action) => turnedTo(action.kind === 'forget' ? holdOf(action) : action, letGo))
         const [weighed, isHeld] = [...workspace.changes()]
         expect(weighed).toMatchObject({ change: deleteAbsentOf('A'), weighed: letGo })
         expect(isHeld).toMatchObject({ change: holdOf(forgetAbsentOf('B')), weighed: letGo })

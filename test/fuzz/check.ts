@@ -27,7 +27,9 @@ function uncounted({ delivery, counts, changes, rejects, result }: Read): string
   if (records !== listings + removals + filtered + duplicates + delivery.rejects)
     return `records are not accounted for: ${JSON.stringify(delivery)}`
   if (rejects.length !== delivery.rejects) return `${rejects.length} rejects are listed, ${delivery.rejects} counted`
-  const held = changes.filter((one) => one.kind === 'hold' && one.held !== 'delete' && one.held !== 'forget').length
+  const held = changes.filter(
+    (change) => change.kind === 'hold' && change.held !== 'delete' && change.held !== 'forget',
+  ).length
   const counted = counts.create + counts.update + counts.adopt + counts.unchanged + held
   return counted === listings ? null : `listings are not accounted for: ${counted} of ${listings}`
 }

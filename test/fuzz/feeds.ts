@@ -39,7 +39,7 @@ export async function soundFeed(preset: string, mapping: Mapping): Promise<Sound
   for await (const batch of reading.records) {
     for (const record of batch) {
       const given = mapping.normalise(reading.parse(record), record.at, moment)
-      const isReadable = given.every((one) => one.kind !== 'reject' || one.mlsNumber !== null)
+      const isReadable = given.every((delivered) => delivered.kind !== 'reject' || delivered.mlsNumber !== null)
       ;(isReadable ? records : unreadable).push(Buffer.from(record.raw))
     }
   }

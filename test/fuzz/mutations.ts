@@ -182,7 +182,7 @@ export const mutations = {
     const count = Math.floor(10 ** (1 + random() * 3))
     if (sound.format === 'xml') {
       const end = bytes.indexOf('>', below(random, bytes.length + 1))
-      const able = names.filter((one) => /^[A-Za-z_]+$/.test(one))
+      const able = names.filter((text) => /^[A-Za-z_]+$/.test(text))
       const attribute = (i: number): string => ` ${random() < 0.01 ? pick(random, able) : `a${i}`}="${i}"`
       return end < 0 ? bytes : spliced(bytes, end, end, Array.from({ length: count }, (_, i) => attribute(i)).join(''))
     }

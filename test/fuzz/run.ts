@@ -28,7 +28,7 @@ for (let done = 0; done < feeds; done += portion) {
   process.stdout.write(
     `${done + count} feeds in ${seconds.toFixed(1)} s (${rate} a second): of the seeds from ${from + done} to ${from + done + count - 1}, ${planned} planned, ${complete} complete, ${deletes} deletes, ${megabytes} MB at most, ${Math.round(longest.took)} ms at most (seed ${longest.seed}), ${failures.length} failed\n`,
   )
-  const counts = Object.entries(ends).toSorted(([one], [other]) => one.localeCompare(other))
+  const counts = Object.entries(ends).toSorted(([text], [other]) => text.localeCompare(other))
   process.stdout.write(`${counts.map(([end, runs]) => `${end} ${runs}`).join(', ')}\n`)
   for (const { seed, violation } of failures) process.stdout.write(`seed ${seed}: ${violation}\n`)
   if (!isHostile) for (const failure of failures) process.stdout.write(`${await explained(failure)}\n`)

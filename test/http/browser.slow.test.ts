@@ -86,7 +86,7 @@ test('from the link to the approval, by hand: log in, look, approve; on a phone 
   await page.locator('tbody a').first().click()
   expect(await page.locator('body').textContent()).toContain('approved by Anna Broker (page)')
   // The wrong token was a 401, which browsers log; else nothing.
-  expect(complaints.filter((one) => !one.includes('401'))).toEqual([])
+  expect(complaints.filter((text) => !text.includes('401'))).toEqual([])
 
   const { page: phone, complaints: small } = await visitor(375)
   await phone.context().addCookies(await page.context().cookies())

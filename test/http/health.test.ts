@@ -109,7 +109,7 @@ test('another address needs a restart: the reload is refused, and the pages stay
 
 /** The value of one sample. */
 const sample = (text: string, written: string): number | undefined => {
-  const line = text.split('\n').find((one) => one.startsWith(`${written} `))
+  const line = text.split('\n').find((text) => text.startsWith(`${written} `))
   return line === undefined ? undefined : Number(line.slice(written.length + 1))
 }
 

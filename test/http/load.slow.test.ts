@@ -54,7 +54,7 @@ test('100 requests at once during a sync: every page comes, and no call waits fo
     await until(() => log.includes('"run finished"'))
     child.kill('SIGTERM')
   }, 'daemon')
-  const [line] = log.split('\n').filter((one) => one.includes('"run finished"'))
+  const [line] = log.split('\n').filter((text) => text.includes('"run finished"'))
   const { outcomes } = JSON.parse(line) as { outcomes: object }
   expect(outcomes).toMatchObject({ done: updates, failed: 0 })
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(100).fill(200))

@@ -137,7 +137,7 @@ describe('/feeds/N/held', () => {
   test('has a listing of which several facts are held once', async () => {
     served = await Served.start(all, six)
     await until(() => served.runs() === 1)
-    const larger = homes(1, 2).map((one) => ({ ...one, price: one.price * 100, bedrooms: one.bedrooms + 3 }))
+    const larger = homes(1, 2).map((home) => ({ ...home, price: home.price * 100, bedrooms: home.bedrooms + 3 }))
     served.world.deliver(zillowFeed([...larger, ...homes(3, 6)]))
     await served.runAgain()
     expect(await read('/')).toContain('Held 2 changes (2 by facts)')
@@ -285,10 +285,10 @@ describe('/listings', () => {
   test('finds a home by its street, and says where it finds none', async () => {
     served = await Served.start({}, six)
     await until(() => served.runs() === 1)
-    const [one] = served.world.listings()
-    const street = String(one['Address'])
+    const [item] = served.world.listings()
+    const street = String(item['Address'])
     const { text } = await served.ask(`/listings?q=${encodeURIComponent(street.toLowerCase())}`)
-    expect(text).toContain(`<a href="/listings?q=${encodeURIComponent(String(one['MLSNumber']))}">`)
+    expect(text).toContain(`<a href="/listings?q=${encodeURIComponent(String(item['MLSNumber']))}">`)
     expect(await read('/listings?q=none-such')).toContain('Nothing is known of “none-such”.')
     expect(await read('/listings')).toContain('Find a home')
   })
@@ -342,7 +342,7 @@ test('text of a feed is text on every page, however it is written', async () => 
     letGo: () => 0,
   })
   await store.close()
-  const keys = served.world.listings().map((one) => String(one['MLSNumber']))
+  const keys = served.world.listings().map((item) => String(item['MLSNumber']))
   const paths = [
     '/',
     '/feeds/north',

@@ -29,7 +29,7 @@ export const listings: Record<Content, Listing> = {
   edited: listing(key, { Bedrooms: 9, City: 'Ogdenville' }),
 }
 const hashes = Object.fromEntries(
-  Object.entries(listings).map(([content, one]) => [content, contentHash(one, volatile)]),
+  Object.entries(listings).map(([content, listing]) => [content, contentHash(listing, volatile)]),
 ) as Record<Content, string>
 
 export type Tag = 'north' | 'south' | null

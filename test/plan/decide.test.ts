@@ -128,9 +128,9 @@ describe('the feed holds a listing', () => {
     expect((await world.plan({ drift: 'keep' })).changes).toMatchObject([{ cause: 'changed', fields }])
   })
   test('remembered with other fields left out of its content: nothing but the new content, unless one of them changed', async () => {
-    const world = (one: Listing): PlanWorld =>
+    const world = (listing: Listing): PlanWorld =>
       new PlanWorld()
-        .delivers(one)
+        .delivers(listing)
         .remembers(A, { content: contentHash(A, new Set(['YearBuilt'])) })
         .shows(A)
     const { changes, unchanged, notes } = await world(A).plan()
@@ -571,11 +571,11 @@ test('every MLSNumber is walked once, in the order of all three sides, astral ch
 test('sides of many pages come to the same, wherever a page ends', async () => {
   const world = new PlanWorld()
   const hundreds = Array.from({ length: 700 }, (_, i) => listing(`K${String(i).padStart(3, '0')}`))
-  for (const [i, one] of hundreds.entries()) {
-    if (i % 3 === 0) world.delivers(i % 2 === 0 ? one : { ...one, SalePrice: 1 })
-    if (i % 5 < 3) world.remembers(one)
-    if (i % 7 < 4) world.shows(one, { kept: i % 5 >= 3 })
-    if (i % 11 === 0) world.wasAbsent(one.MLSNumber, 1, now - day)
+  for (const [i, listing] of hundreds.entries()) {
+    if (i % 3 === 0) world.delivers(i % 2 === 0 ? listing : { ...listing, SalePrice: 1 })
+    if (i % 5 < 3) world.remembers(listing)
+    if (i % 7 < 4) world.shows(listing, { kept: i % 5 >= 3 })
+    if (i % 11 === 0) world.wasAbsent(listing.MLSNumber, 1, now - day)
   }
   const settings = { limits: { ...limits, grace: { runs: 3, hours: 0 } } }
   const { changes, unchanged, notes } = await world.plan(settings)
@@ -677,11 +677,11 @@ describe('what was sent is fetched', () => {
   test('in one go for many, never for one at a time', async () => {
     const world = new PlanWorld()
     const some = Array.from({ length: 200 }, (_, i) => listing(`K${i}`))
-    for (const one of some)
+    for (const listing of some)
       world
-        .remembers(one)
-        .delivers({ ...one, SalePrice: 1 })
-        .shows(one, { kept: false })
+        .remembers(listing)
+        .delivers({ ...listing, SalePrice: 1 })
+        .shows(listing, { kept: false })
     const { recalled, fetches } = await world.plan()
     expect([recalled.length, fetches]).toEqual([200, 1])
   })

@@ -118,7 +118,7 @@ async function syncWith(found: Probed, file: string): Promise<void> {
   const homes = Array.from({ length: 12 }, (_, index) => home(index + 101))
   world.deliver(zillowFeed(homes))
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 12, delete: 0 } })
-  world.deliver(zillowFeed(homes.slice(3).map((one) => ({ ...one, price: one.price + 1 }))))
+  world.deliver(zillowFeed(homes.slice(3).map((home) => ({ ...home, price: home.price + 1 }))))
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 9, delete: 3 } })
   await world.run()
   world.calls()

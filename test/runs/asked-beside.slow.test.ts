@@ -27,7 +27,7 @@ test('an ordinary change joins what a person is asked about, in a delta: each is
   world.configure({ north: { volatile, delivery: 'delta' } })
   await night(all)
   await night([])
-  await night(all.slice(0, 17).map((one) => ({ ...one, price: 1 })))
+  await night(all.slice(0, 17).map((home) => ({ ...home, price: 1 })))
   const report = await night([...homes(101, 102), ...[all[18]].map(times(1.05))])
   expect(report).toMatchObject({ result: 'held', counts: { hold: 18, create: 2 } })
   expect(notes(report)).toContain(

@@ -40,7 +40,7 @@ describe.each([
     await world.run()
     expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0, List: pages(40) })
 
-    const changed = all.slice(gone).map((one, index) => (index < 6 ? { ...one, price: one.price + 100 } : one))
+    const changed = all.slice(gone).map((home, index) => (index < 6 ? { ...home, price: home.price + 100 } : home))
     world.deliver(zillowFeed([...changed, ...homes(41, 45)]))
     const report = await world.run()
     const calls = world.calls()

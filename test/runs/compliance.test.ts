@@ -6,7 +6,7 @@ import { RunWorld } from '../support/run-world.ts'
 
 const homes = (from: number, to: number, seed = 1): Home[] =>
   Array.from({ length: to - from + 1 }, (_, i) => home(from + i, seed))
-const keys = (feed: readonly Home[], prefix = ''): string[] => feed.map((one) => prefix + one.mlsNumber).toSorted()
+const keys = (feed: readonly Home[], prefix = ''): string[] => feed.map((home) => prefix + home.mlsNumber).toSorted()
 
 let world: RunWorld
 beforeEach(async () => {
@@ -27,7 +27,7 @@ describe('display opt-outs', () => {
   const reso = { preset: 'reso-csv', source: './north.csv', volatile: { refresh: '365d' } }
   /** RESO rows with the two flags behind them; a home that has none of its own may be shown wholly. */
   const deliver = (flags: Record<string, string> = {}): void => {
-    const rows = all.map((one) => resoRow(one).replace('\n', `,${flags[one.mlsNumber] ?? 'Y,Y'}\n`))
+    const rows = all.map((home) => resoRow(home).replace('\n', `,${flags[home.mlsNumber] ?? 'Y,Y'}\n`))
     const header = resoHeader().replace('\n', ',InternetEntireListingDisplayYN,InternetAddressDisplayYN\n')
     world.deliver(header + rows.join(''), 'north.csv')
   }
@@ -43,10 +43,10 @@ describe('display opt-outs', () => {
     deliver({ [off]: 'N,Y', [hidden]: 'Y,N' })
     const report = await world.run()
     expect(report).toMatchObject({ result: 'ok', counts: { delete: 1, update: 1 }, delivery: { removals: 1 } })
-    const deleted = report.changes.find((one) => one.kind === 'delete')
+    const deleted = report.changes.find((change) => change.kind === 'delete')
     expect(deleted).toMatchObject({ mlsNumber: off, cause: 'feed-says-so' })
     expect(deleted?.why).toContain('the feed says not to display it (InternetEntireListingDisplayYN)')
-    expect(numbers()).toEqual(keys(all.filter((one) => one.mlsNumber !== off)))
+    expect(numbers()).toEqual(keys(all.filter((home) => home.mlsNumber !== off)))
     const shown = JSON.stringify(world.listing(hidden))
     expect(shown).not.toContain(all[5].street)
     expect(shown).not.toContain(String(all[5].latitude))
@@ -71,8 +71,8 @@ describe('display opt-outs', () => {
 
   test('that a feed is told of later take effect on records that are as they were', async () => {
     world.configure({ north: reso })
-    const soon = all.map((one, index) => (index < 2 ? { ...one, rental: false, status: 'Coming Soon' } : one))
-    const rows = soon.map((one) => resoRow(one).replace('\n', `,${one === soon[4] ? 'No' : ''}\n`))
+    const soon = all.map((home, index) => (index < 2 ? { ...home, rental: false, status: 'Coming Soon' } : home))
+    const rows = soon.map((home) => resoRow(home).replace('\n', `,${home === soon[4] ? 'No' : ''}\n`))
     world.deliver(resoHeader().replace('\n', ',SyndicateYN\n') + rows.join(''), 'north.csv')
     await world.run()
     expect(world.listing(soon[0].mlsNumber)).toMatchObject({ Status: 'PreOnMarket' })
@@ -91,7 +91,7 @@ describe('images that may not be passed on', () => {
     const all = homes(1, 3)
     world.configure({ north: { imagesNotFrom: ['homes.example'] } })
     world.deliver(zillowFeed(all))
-    const images = all.reduce((sum, one) => sum + one.photos, 0)
+    const images = all.reduce((sum, home) => sum + home.photos, 0)
     const left = (count: number, of: string): string =>
       `imagesNotFrom: ${count} images of ${of} left out (homes.example ${count})`
     expect((await world.run('diff')).notes).toContain(left(images, '3 listings'))
@@ -138,7 +138,7 @@ describe('two boards whose numbers collide in one chatbot', () => {
     world.deliver(zillowFeed([dearer, withdrawn, ...southern.slice(3)]), 'south.xml')
     const report = await world.run('sync', 'south')
     expect(report).toMatchObject({ result: 'ok', counts: { create: 0, update: 1, delete: 2 } })
-    expect(report.changes.map((one) => one.mlsNumber).toSorted()).toEqual(keys([first, second, third], 'SOUTH-'))
+    expect(report.changes.map((change) => change.mlsNumber).toSorted()).toEqual(keys([first, second, third], 'SOUTH-'))
     expect(numbers()).toEqual(
       [...keys(northern), ...keys(southern.slice(3), 'SOUTH-'), `SOUTH-${second.mlsNumber}`].toSorted(),
     )
@@ -151,6 +151,6 @@ describe('two boards whose numbers collide in one chatbot', () => {
     both({ chatbot: 'SN-2', mlsPrefix: 'SOUTH-' })
     const report = await world.run('sync', 'south')
     expect(report).toMatchObject({ result: 'held', counts: { delete: 0 } })
-    expect(report.changes.filter((one) => one.held === 'delete')).toHaveLength(12)
+    expect(report.changes.filter((change) => change.held === 'delete')).toHaveLength(12)
   })
 })

@@ -5,7 +5,7 @@ import { homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 
-const dearer = (one: Home): Home => ({ ...one, price: one.price + 1000 })
+const dearer = (home: Home): Home => ({ ...home, price: home.price + 1000 })
 
 let world: RunWorld
 afterEach(() => world.end())
@@ -48,16 +48,16 @@ test('ends in time, deletes have their share, and the next runs do the rest', as
   expect(first.notes).toContain(
     `${skipped} changes are left for the next run: the time for changes of one run (deadline) was over`,
   )
-  const left = first.changes.filter((one) => one.outcome?.result === 'skipped')
-  expect(left.map((one) => one.outcome?.error)).toContain('the run took as long as it may: left for the next one')
+  const left = first.changes.filter((change) => change.outcome?.result === 'skipped')
+  expect(left.map((change) => change.outcome?.error)).toContain('the run took as long as it may: left for the next one')
 
   let runs = 1
   for (; (await world.run()).result === 'partial'; runs++) expect(runs).toBeLessThan(6)
   world.calls()
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 50 } })
   expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
-  const shown = world.listings().map((one) => String(one['MLSNumber']))
-  expect(shown.toSorted()).toEqual(after.map((one) => one.mlsNumber).toSorted())
+  const shown = world.listings().map((item) => String(item['MLSNumber']))
+  expect(shown.toSorted()).toEqual(after.map((home) => home.mlsNumber).toSorted())
 })
 
 test('a run that has time enough is not cut, and a backfill never is', async () => {
@@ -81,7 +81,7 @@ test('a first load that takes several runs is one: what is there of it is not dr
 test('a home is not made anew while nobody has asked whether it is there; the note counts what the time was over for', async () => {
   world = await RunWorld.start({ feeds: { north: loose } })
   const all = homes(1, 20)
-  const renumbered = all.map((one, index) => (index < 6 ? { ...one, mlsNumber: `NEW-${one.mlsNumber}` } : one))
+  const renumbered = all.map((home, index) => (index < 6 ? { ...home, mlsNumber: `NEW-${home.mlsNumber}` } : home))
   world.deliver(zillowFeed(all))
   await world.run()
   await world.run()
@@ -91,7 +91,7 @@ test('a home is not made anew while nobody has asked whether it is there; the no
   world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'hide', shown: 14 } })
   const report = await world.run()
   expect(report).toMatchObject({ counts: { create: 6, forget: 6 }, applied: { outcomes: { done: 0, skipped: 12 } } })
-  expect(world.numbers()).toEqual(all.map((one) => one.mlsNumber))
+  expect(world.numbers()).toEqual(all.map((home) => home.mlsNumber))
   const left = report.changes.filter(({ outcome }) => outcome?.error === leftForTheNext)
   expect(left.length).toBeGreaterThan(0)
   expect(left.length).toBeLessThan(12)

@@ -17,8 +17,8 @@ const day = 24 * hour
 const all = homes(1, 20)
 const next = home(21)
 const volatile = { refresh: '365d' }
-const gone = (one: Home): Home => ({ ...one, status: 'Withdrawn' })
-const tenfold = (one: Home): Home => ({ ...one, price: one.price * 10 })
+const gone = (home: Home): Home => ({ ...home, status: 'Withdrawn' })
+const tenfold = (home: Home): Home => ({ ...home, price: home.price * 10 })
 
 let world: RunWorld
 let server: FeedServer
@@ -140,7 +140,7 @@ describe('what the guard holds of a delta', () => {
   test('is not let through by an approval of what a cut delta said otherwise since', async () => {
     await delta(six.map(tenfold))
     await world.approve()
-    const thousandfold = six.map((one) => ({ ...one, price: one.price * 1000 }))
+    const thousandfold = six.map((home) => ({ ...home, price: home.price * 1000 }))
     const cut = zillowStart + thousandfold.map((one) => zillowRecord(one)).join('')
     expect(await delta(cut)).toMatchObject({ result: 'held', counts: { update: 0, hold: 6 } })
     expect(await delta([])).toMatchObject({ result: 'held', counts: { update: 0, hold: 6 } })
@@ -159,12 +159,12 @@ describe('what the guard holds of a delta', () => {
     expect(between.notes).toContainEqual(expect.stringContaining('6 held by earlier runs stay held'))
     expect((await world.executed('status', 'north')).stdout).toContain('6')
     configure({ delivery: 'full' })
-    const rest = all.slice(6).map((one) => (one === all[10] ? dearer(one) : one))
+    const rest = all.slice(6).map((home) => (home === all[10] ? dearer(home) : home))
     await delta(rest, 40 * hour)
     expect(await delta(rest, 10 * hour)).toMatchObject({ result: 'ok', counts: { delete: 6 } })
   })
 
-  const retold = (one: Home): Home => ({ ...one, description: 'Told otherwise.' })
+  const retold = (home: Home): Home => ({ ...home, description: 'Told otherwise.' })
   const rulesOf = ({ holds }: ReadReport): string[] => holds.map(({ rule }) => rule)
 
   test('and asks a person takes no later delta with it, which is judged by what it says itself', async () => {
@@ -185,7 +185,7 @@ describe('what the guard holds of a delta', () => {
     expect(world.listing(all[17].mlsNumber)).toMatchObject({ Description: 'Told otherwise.' })
     // What of it could not be carried out is no more of what is held than it was.
     expect(await delta([])).toMatchObject({ result: 'held', counts: { update: 0, delete: 1, hold: 17 } })
-    expect(there()).toEqual(keys([...all.filter((one) => one !== all[18]), next]))
+    expect(there()).toEqual(keys([...all.filter((home) => home !== all[18]), next]))
     expect(await delta([], 100 * hour)).toMatchObject({ result: 'held', counts: { update: 0, hold: 17 } })
     expect(priceOf(most[0])).toBe(most[0].price)
     expect(await delta([...most, all[16]])).toMatchObject({ result: 'ok', holds: [], counts: { hold: 0 } })
@@ -222,7 +222,7 @@ describe('what the guard holds of a delta', () => {
   })
 
   test('stays for the fields that are held, while the rest of the update goes', async () => {
-    await delta(six.map((one) => ({ ...tenfold(one), description: 'Told otherwise.' })))
+    await delta(six.map((home) => ({ ...tenfold(home), description: 'Told otherwise.' })))
     expect(world.listing(six[0].mlsNumber)).toMatchObject({ Description: 'Told otherwise.' })
     expect(await pending()).toHaveLength(6)
     await delta([], 80 * hour)
@@ -312,7 +312,7 @@ describe('what a full delivery left', () => {
   })
 
   test('held of an update waits for it, too, approved or not', async () => {
-    await full(all.map((one, at) => (at < 6 ? tenfold(one) : one)))
+    await full(all.map((home, at) => (at < 6 ? tenfold(home) : home)))
     await delta(all.slice(1, 6))
     expect(await delta([])).toMatchObject({
       result: 'held',
@@ -436,7 +436,7 @@ describe('what failed of a delta', () => {
     world.stop = new AbortController()
     world.standIn.clearFaults()
     for (let i = 0; i < 2; i++) await delta([])
-    for (const one of all.slice(0, 10)) expect(priceOf(one)).toBe(dearer(one).price)
+    for (const home of all.slice(0, 10)) expect(priceOf(home)).toBe(dearer(home).price)
     expect(there()).toEqual(keys([...all.slice(0, 19), next]))
     await isDone()
   })

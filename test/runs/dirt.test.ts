@@ -54,7 +54,7 @@ describe.each([
     const limits = 'off'
     world = await RunWorld.start({ feeds: { north: { preset, source: `./${file}`, delivery: 'full', limits } } })
     const long = 'z'.repeat(501)
-    const numbers = () => world.listings().map((one) => String(one['MLSNumber']))
+    const numbers = () => world.listings().map((item) => String(item['MLSNumber']))
 
     world.deliver(feed([...odd, long], '250000'), file)
     const created = await world.run()
@@ -78,7 +78,7 @@ describe.each([
 
     world.deliver(feed(odd, '260000'), file)
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: odd.length } })
-    expect(world.listings().map((one) => one['SalePrice'])).toEqual(odd.map(() => 260_000))
+    expect(world.listings().map((item) => item['SalePrice'])).toEqual(odd.map(() => 260_000))
 
     // Escaped once too often, as some exports are: it is the same listing.
     const twice = odd.map((number) => (number === 'Tom & Jerry;' ? 'Tom &amp;amp; Jerry;' : number))
@@ -119,7 +119,7 @@ describe.each([
     world.configure({ north: { ...feedOptions, repair: 'double-utf8' } })
     const mended = await world.run()
     expect(mended).toMatchObject({ result: 'ok', counts: { update: 1, unchanged: 2 } })
-    expect(mended.notes.filter((one) => one.includes('encoded twice'))).toEqual([])
+    expect(mended.notes.filter((text) => text.includes('encoded twice'))).toEqual([])
     expect(world.listing('M0')).toMatchObject({ Description: 'Café next door' })
     expect(world.listing('M1')).toMatchObject({ Description: 'Café next door' })
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 3 }, notes: [] })
@@ -206,7 +206,7 @@ describe('a file that says that it is UTF-8, and is not', () => {
     const report = await world.run()
     const rejected = report.rejects.map((reject) => reject.mlsNumber)
     expect(rejected.length).toBeGreaterThan(0)
-    expect(rejected).toEqual(all.flatMap((one) => (one.city === city ? one.mlsNumber : [])))
+    expect(rejected).toEqual(all.flatMap((home) => (home.city === city ? home.mlsNumber : [])))
     expect(report.rejects[0].problems.join()).toContain('set "encoding: windows-1252"')
     expect(report.notes.join()).not.toContain('without MLSNumber')
     await world.executed('approve', 'north', '--yes')

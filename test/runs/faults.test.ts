@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.end())
 
-const numbers = (): string[] => world.listings().map((one) => String(one['MLSNumber']))
+const numbers = (): string[] => world.listings().map((item) => String(item['MLSNumber']))
 const outcome = (report: ReadReport, mlsNumber: string): string | undefined =>
   report.changes.find((change) => change.mlsNumber === mlsNumber)?.outcome?.result
 /** How often this listing was sent by this operation. */
@@ -31,11 +31,11 @@ const sent = (operation: 'Create' | 'Update', mlsNumber: string): number =>
 
 /** The service is as the feed says, each listing once, and a further run writes nothing. */
 async function right(feed: readonly Home[]): Promise<void> {
-  expect(numbers().toSorted()).toEqual(feed.map((one) => one.mlsNumber).toSorted())
-  for (const one of feed)
-    expect(world.listing(one.mlsNumber)).toMatchObject({
-      [one.rental ? 'RentPrice' : 'SalePrice']: one.price,
-      Description: one.description,
+  expect(numbers().toSorted()).toEqual(feed.map((home) => home.mlsNumber).toSorted())
+  for (const home of feed)
+    expect(world.listing(home.mlsNumber)).toMatchObject({
+      [home.rental ? 'RentPrice' : 'SalePrice']: home.price,
+      Description: home.description,
     })
   world.calls()
   expect(await world.run()).toMatchObject({ result: 'ok' })
@@ -108,7 +108,7 @@ describe('a create without a certain answer', () => {
     world.deliver(zillowFeed(all))
     await world.run()
     world.standIn.landLateCalls()
-    const changed = all.map((one) => (one.mlsNumber === mlsNumber ? dearer(one) : one))
+    const changed = all.map((home) => (home.mlsNumber === mlsNumber ? dearer(home) : home))
     world.deliver(zillowFeed(changed))
     expect(await world.run()).toMatchObject({ result: 'ok', changes: [{ kind: 'update', mlsNumber }] })
     await right(changed)
@@ -118,7 +118,7 @@ describe('a create without a certain answer', () => {
     world.standIn.addFault({ operations: ['Create'], mlsNumber, times: 1, fault: { kind: 'late', requests: 1000 } })
     world.deliver(zillowFeed(all))
     await world.run()
-    const without = all.filter((one) => one.mlsNumber !== mlsNumber)
+    const without = all.filter((home) => home.mlsNumber !== mlsNumber)
     world.deliver(zillowFeed(without))
     await world.run()
     world.standIn.landLateCalls()
@@ -139,7 +139,7 @@ describe('a create without a certain answer', () => {
 describe('an update without a certain answer is sent again', () => {
   const { mlsNumber } = home(5)
   const all = homes(1, 8)
-  const changed = all.map((one) => (one.mlsNumber === mlsNumber ? dearer(one) : one))
+  const changed = all.map((home) => (home.mlsNumber === mlsNumber ? dearer(home) : home))
 
   test.each<[string, FaultRuleInput['fault']]>([
     ['connection lost before', { kind: 'reset', when: 'before-reading' }],
@@ -180,7 +180,7 @@ describe('an update without a certain answer is sent again', () => {
 describe('a refusal of one listing', () => {
   const { mlsNumber } = home(5)
   const all = homes(1, 8)
-  const changed = all.map((one) => (one.mlsNumber === mlsNumber ? dearer(one) : one))
+  const changed = all.map((home) => (home.mlsNumber === mlsNumber ? dearer(home) : home))
   const refusal = { kind: 'refuse', message: 'No barns' } as const
 
   test.each(['Create', 'Update'] as const)('%s: kept, and sent again only when it changes', async (operation) => {
@@ -203,7 +203,7 @@ describe('a refusal of one listing', () => {
     expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
 
     world.standIn.clearFaults()
-    const better = changed.map((one) => (one.mlsNumber === mlsNumber ? dearer(one) : one))
+    const better = changed.map((home) => (home.mlsNumber === mlsNumber ? dearer(home) : home))
     world.deliver(zillowFeed(better))
     expect(await world.run()).toMatchObject({ result: 'ok', applied: { outcomes: { done: 1 } } })
     await right(better)
@@ -233,7 +233,7 @@ describe('a refusal of one listing', () => {
     world.configure({ north: { volatile: north.volatile } })
     world.deliver(zillowFeed(all))
     await world.run()
-    const anew = all.slice(4).map((one) => ({ ...one, title: `${one.title} anew`, price: one.price * 2 }))
+    const anew = all.slice(4).map((home) => ({ ...home, title: `${home.title} anew`, price: home.price * 2 }))
     world.deliver(zillowFeed([...all.slice(0, 4), ...anew]))
     world.standIn.addFault({ operations: ['Update'], mlsNumber, fault: refusal })
     const outcomes: unknown[] = []
@@ -274,7 +274,7 @@ describe('Retry-After', () => {
     world.configure({ north }, { concurrency: 1 })
     const report = await world.run()
     expect(report).toMatchObject({ result: 'ok', applied: { outcomes: { done: 3 }, calls: { create: 4 } } })
-    const creates = world.standIn.requests.filter((one) => one.operation === 'Create')
+    const creates = world.standIn.requests.filter((entry) => entry.operation === 'Create')
     return creates[2].at - creates[1].at
   }
 

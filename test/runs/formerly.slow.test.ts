@@ -240,7 +240,7 @@ describe('a feed with another name', () => {
   })
 
   test('and with other MLSNumbers: one new home is one, at however many of an address; none are told of where the feed mirrors', async () => {
-    const flats = all.map((one) => ({ ...one, street: '1 Main St', unit: '' }))
+    const flats = all.map((home) => ({ ...home, street: '1 Main St', unit: '' }))
     world.deliver(zillowFeed(flats))
     await world.run()
     world.deliver(zillowFeed([flats[0]]))

@@ -98,8 +98,8 @@ describe('what may leave', () => {
     await loaded(all, { where: { ZIP: [...new Set(all.map(({ zip }) => zip))] } })
     const [withdrawn, moved] = [all.slice(0, 2), all.slice(2, 4)]
     const feed = [
-      ...withdrawn.map((one) => ({ ...one, status: 'Withdrawn' })),
-      ...moved.map((one) => ({ ...one, zip: '00000' })),
+      ...withdrawn.map((home) => ({ ...home, status: 'Withdrawn' })),
+      ...moved.map((home) => ({ ...home, zip: '00000' })),
       ...all.slice(5),
     ]
     heldDeletes(await night(feed), 5, '5 of 20 listings would leave the site')
@@ -322,31 +322,31 @@ describe('facts', () => {
   const garbled = (text: string): string => text.replaceAll('e', 'Ã©')
   const other = (city: string): string => (city === 'Dike' ? 'Waverly' : 'Dike')
   const sales = homes(1, 60)
-    .filter((one) => !one.rental && one.propertyType !== 'Condo')
+    .filter((home) => !home.rental && home.propertyType !== 'Condo')
     .slice(0, 20)
-  const reworded = (one: Home): Home => ({ ...one, description: `${one.description} Call us.` })
-  const relisted = (one: Home): Home => ({ ...one, price: one.price + 100 })
+  const reworded = (home: Home): Home => ({ ...home, description: `${home.description} Call us.` })
+  const relisted = (home: Home): Home => ({ ...home, price: home.price + 100 })
 
-  test.each<[string, string[], (one: Home) => Home, (one: Home) => Home]>([
+  test.each<[string, string[], (home: Home) => Home, (home: Home) => Home]>([
     ['price', ['SalePrice'], times(100), reworded],
     ['price', ['SalePrice'], times(0.6), reworded],
-    ['class', ['PropertyType'], (one) => ({ ...one, propertyType: 'Condo' }), relisted],
-    ['status', ['Status'], (one) => ({ ...one, status: 'Sold' }), relisted],
-    ['place', ['City'], (one) => ({ ...one, city: other(one.city) }), relisted],
-    ['place', ['Latitude'], (one) => ({ ...one, latitude: one.latitude + 0.1 }), relisted],
-    ['place', ['City'], (one) => ({ ...one, city: '' }), relisted],
-    ['size', ['BuildingArea'], (one) => ({ ...one, livingArea: one.livingArea * 10 }), relisted],
-    ['size', ['Bedrooms'], (one) => ({ ...one, bedrooms: one.bedrooms + 2 }), relisted],
-    ['size', ['YearBuilt'], (one) => ({ ...one, yearBuilt: one.yearBuilt - 10 }), relisted],
-    ['emptied', ['Images'], (one) => ({ ...one, photos: 0 }), relisted],
-    ['emptied', ['Description'], (one) => ({ ...one, description: '' }), relisted],
-    ['garbled', ['Description'], (one) => ({ ...one, description: garbled(one.description) }), relisted],
+    ['class', ['PropertyType'], (home) => ({ ...home, propertyType: 'Condo' }), relisted],
+    ['status', ['Status'], (home) => ({ ...home, status: 'Sold' }), relisted],
+    ['place', ['City'], (home) => ({ ...home, city: other(home.city) }), relisted],
+    ['place', ['Latitude'], (home) => ({ ...home, latitude: home.latitude + 0.1 }), relisted],
+    ['place', ['City'], (home) => ({ ...home, city: '' }), relisted],
+    ['size', ['BuildingArea'], (home) => ({ ...home, livingArea: home.livingArea * 10 }), relisted],
+    ['size', ['Bedrooms'], (home) => ({ ...home, bedrooms: home.bedrooms + 2 }), relisted],
+    ['size', ['YearBuilt'], (home) => ({ ...home, yearBuilt: home.yearBuilt - 10 }), relisted],
+    ['emptied', ['Images'], (home) => ({ ...home, photos: 0 }), relisted],
+    ['emptied', ['Description'], (home) => ({ ...home, description: '' }), relisted],
+    ['garbled', ['Description'], (home) => ({ ...home, description: garbled(home.description) }), relisted],
   ])(
     '%s (%s): more than may change keep what they were, and what else is said of them goes on',
     async (kind, fields, break_, edit) => {
       await loaded(sales)
       const before = sales.map(({ mlsNumber }) => world.listing(mlsNumber)!)
-      const report = await night(changed(5, (one) => edit(break_(one)), sales))
+      const report = await night(changed(5, (home) => edit(break_(home)), sales))
       expect(report.holds).toMatchObject([
         {
           rule: 'facts',
@@ -368,11 +368,11 @@ describe('facts', () => {
         )
       }
       // Seen to be as it was sent, it is not sent again, and in time the rest of it goes.
-      expect(await night(changed(5, (one) => edit(break_(one)), sales))).toMatchObject({
+      expect(await night(changed(5, (home) => edit(break_(home)), sales))).toMatchObject({
         counts: { update: 0, hold: 5 },
       })
-      await night(changed(5, (one) => edit(break_(one)), sales))
-      expect(await night(changed(5, (one) => edit(break_(one)), sales))).toMatchObject({
+      await night(changed(5, (home) => edit(break_(home)), sales))
+      expect(await night(changed(5, (home) => edit(break_(home)), sales))).toMatchObject({
         result: 'ok',
         counts: { update: 5, hold: 0 },
       })
@@ -391,10 +391,10 @@ describe('facts', () => {
       expect(await night(feed)).toMatchObject({ result: 'held', counts: { hold: 5 } })
       await world.executed('approve', 'north', decision, '--yes')
       // As versions before 27 November 2026 noted it.
-      const noted = (one: Home): string => shortHash(JSON.stringify([one.price, null]))
+      const noted = (home: Home): string => shortHash(JSON.stringify([home.price, null]))
       const store = new Database(join(world.folder, 'store.db'))
       const note = store.prepare("UPDATE hold SET content = ? WHERE key = ? AND part = 'update price'")
-      for (const one of feed.slice(0, 5)) expect(note.run(noted(one), one.mlsNumber).changes).toBe(1)
+      for (const home of feed.slice(0, 5)) expect(note.run(noted(home), home.mlsNumber).changes).toBe(1)
       store.close()
       // Or the store would be taken for a copy.
       rmSync(join(world.folder, 'store.db.serial'))
@@ -412,7 +412,7 @@ describe('facts', () => {
 
   test('what a version before held of a whole change goes on, and goes when its time has come', async () => {
     await loaded()
-    const feed = changed(6, (one) => ({ ...renumbered(one), photos: 0 }))
+    const feed = changed(6, (home) => ({ ...renumbered(home), photos: 0 }))
     expect(await night(feed)).toMatchObject({ result: 'held', counts: { hold: 12 } })
     // As versions before 30 November 2026 noted it.
     const opened = openStore(join(world.folder, 'store.db'))
@@ -434,29 +434,33 @@ describe('facts', () => {
   test('the sentence says which, with an example', async () => {
     await loaded(sales)
     const [{ mlsNumber, price }] = sales
-    const [from, to] = [price, price * 100].map((one) => one.toLocaleString('en-US'))
+    const [from, to] = [price, price * 100].map((number) => number.toLocaleString('en-US'))
     expect(notes(await night(changed(5, times(100), sales)))).toContain(
       `the price of 5 of 20 listings would change by more than 1.5 times (${from} → ${to} in ${mlsNumber}, …); up to 4 may in 24 hours (limits.share). Held: 5 updates of prices.`,
     )
     const built = sales[0].yearBuilt
-    const rebuilt = await night(changed(5, (one) => ({ ...one, yearBuilt: one.yearBuilt - 10 }), sales))
+    const rebuilt = await night(changed(5, (home) => ({ ...home, yearBuilt: home.yearBuilt - 10 }), sales))
     expect(notes(rebuilt)).toContain(`10 years (${built} → ${built - 10} in ${mlsNumber}, …)`)
     // Not the bedrooms, which come first and are believable.
-    const larger = changed(5, (one) => ({ ...one, bedrooms: one.bedrooms + 1, yearBuilt: one.yearBuilt - 20 }), sales)
+    const larger = changed(
+      5,
+      (home) => ({ ...home, bedrooms: home.bedrooms + 1, yearBuilt: home.yearBuilt - 20 }),
+      sales,
+    )
     expect(notes(await night(larger))).toContain(`(${built} → ${built - 20} in ${mlsNumber}, …)`)
   })
 
   test('the example is never one that breaks nothing, where another change of the same kind does', async () => {
     await loaded(sales, { volatile: { fields: ['DaysOnMarket', 'Images'], refresh: '365d' } })
     const [{ mlsNumber, latitude }] = sales
-    const moved = (one: Home): Home => ({
-      ...one,
-      street: `${one.street}.`,
+    const moved = (home: Home): Home => ({
+      ...home,
+      street: `${home.street}.`,
       latitude: 44,
-      longitude: one.longitude + 1e-4,
+      longitude: home.longitude + 1e-4,
     })
     expect(notes(await night(changed(5, moved, sales)))).toContain(`(${latitude.toFixed(3)} → 44 in ${mlsNumber}, …)`)
-    const bare = (one: Home): Home => ({ ...one, photos: 0, description: `${one.description} Ask us.` })
+    const bare = (home: Home): Home => ({ ...home, photos: 0, description: `${home.description} Ask us.` })
     expect(notes(await night(changed(5, bare, sales)))).toContain(`would disappear (${mlsNumber}, …)`)
   })
 
@@ -471,7 +475,7 @@ describe('facts', () => {
   test('of listings whose deletes were held are said to be held since their own start', async () => {
     await loaded()
     heldDeletes(await night(sixGone), 6, 'limits.share')
-    const sold = all.map((one, index) => (index < 6 ? { ...one, status: 'Sold' } : one))
+    const sold = all.map((home, index) => (index < 6 ? { ...home, status: 'Sold' } : home))
     const hoursHeld = (report: ReadReport): Set<number | null> =>
       new Set(
         report.changes
@@ -490,7 +494,7 @@ describe('facts', () => {
     await world.executed('approve', 'north', '--refuse', '--yes')
     const two = ['Still held, as refused: 2 updates; now: listing-sync approve north']
     expect((await night(changed(2, times(2)))).notes).toEqual(two)
-    const bare = changed(12, (one) => ({ ...one, photos: 0 }))
+    const bare = changed(12, (home) => ({ ...home, photos: 0 }))
     const report = await night(changed(2, times(2), bare))
     expect(report.notes).toEqual([expect.stringContaining('Held: 12 updates of photos or descriptions.'), ...two])
     const { holds } = JSON.parse((await world.executed('status', '--format', 'json')).stdout) as {
@@ -517,7 +521,7 @@ describe('facts', () => {
 
   test('nor where sale or rent was approved, and the price is another by now', async () => {
     await loaded()
-    const forRent = (rent: number) => changed(5, (one) => ({ ...one, rental: true, status: 'For Rent', price: rent }))
+    const forRent = (rent: number) => changed(5, (home) => ({ ...home, rental: true, status: 'For Rent', price: rent }))
     await night(forRent(900))
     // A price of sale is told as no rent.
     expect((await world.executed('approve', 'north', '--yes')).stdout).toMatch(/, for rent, \$900\/month; since/)
@@ -537,7 +541,7 @@ describe('facts', () => {
     await loaded()
     const five = changed(5, times(10))
     await night(five)
-    const unreadable = five.map((one, at) => (at === 4 ? { ...one, yearBuilt: NaN } : one))
+    const unreadable = five.map((home, at) => (at === 4 ? { ...home, yearBuilt: NaN } : home))
     for (const feed of [unreadable, [...five, dearer(five[4])]]) {
       const report = await night(feed)
       expect(report.result).toBe('held')
@@ -608,7 +612,9 @@ describe('facts', () => {
     test('stay so where a person refused them, whatever else the feed says of it, and are told', async () => {
       await world.executed('approve', 'north', '--refuse', '--yes')
       world.standIn.remove(chatbot, all[0].mlsNumber)
-      const two = changed(2, times(10)).map((one, at) => (at === 0 ? { ...one, description: 'Told otherwise.' } : one))
+      const two = changed(2, times(10)).map((home, at) =>
+        at === 0 ? { ...home, description: 'Told otherwise.' } : home,
+      )
       expect(await night(two)).toMatchObject({ result: 'held', counts: { create: 1, update: 0, hold: 1 } })
       expect(world.listing(all[0].mlsNumber)).toMatchObject({ Description: 'Told otherwise.', SalePrice: all[0].price })
       expect(await nights(4, two)).toMatchObject({ result: 'held', counts: { create: 0, update: 0, hold: 2 } })
@@ -616,7 +622,7 @@ describe('facts', () => {
 
     test('are told with their values, as those of an update that goes on without them', async () => {
       world.standIn.remove(chatbot, all[0].mlsNumber)
-      world.deliver(zillowFeed(six.map((one, at) => (at === 1 ? { ...one, yearBuilt: one.yearBuilt + 1 } : one))))
+      world.deliver(zillowFeed(six.map((home, at) => (at === 1 ? { ...home, yearBuilt: home.yearBuilt + 1 } : home))))
       const lines = (await world.executed('diff')).stdout.split('\n')
       const below = ({ mlsNumber }: Home): string[] => {
         const from = lines.findIndex((line) => line.startsWith(`  ${mlsNumber}  `)) + 1
@@ -669,27 +675,27 @@ describe('facts', () => {
 
   test('of each kind as many as may change go at once', async () => {
     await loaded(sales)
-    const feed = sales.map((one, index) => {
-      if (index < 4) return times(2)(one)
-      if (index < 8) return { ...one, status: 'Sold' }
-      return index < 12 ? { ...one, bedrooms: one.bedrooms + 2 } : one
+    const feed = sales.map((home, index) => {
+      if (index < 4) return times(2)(home)
+      if (index < 8) return { ...home, status: 'Sold' }
+      return index < 12 ? { ...home, bedrooms: home.bedrooms + 2 } : home
     })
     expect(await night(feed)).toMatchObject({ result: 'ok', counts: { update: 12 } })
   })
 
-  test.each<[string, (one: Home) => Home]>([
+  test.each<[string, (home: Home) => Home]>([
     ['reworded descriptions', reworded],
-    ['other photos', (one) => ({ ...one, photos: one.photos + 1 })],
-    ['prices by a tenth', (one) => ({ ...one, price: Math.round(one.price * 1.1) })],
-    ['areas that are rounded', (one) => ({ ...one, livingArea: Math.round(one.livingArea * 1.01) + 5 })],
-    ['positions by a few streets', (one) => ({ ...one, latitude: one.latitude + 0.01 })],
+    ['other photos', (home) => ({ ...home, photos: home.photos + 1 })],
+    ['prices by a tenth', (home) => ({ ...home, price: Math.round(home.price * 1.1) })],
+    ['areas that are rounded', (home) => ({ ...home, livingArea: Math.round(home.livingArea * 1.01) + 5 })],
+    ['positions by a few streets', (home) => ({ ...home, latitude: home.latitude + 0.01 })],
   ])('%s of all listings are no accident', async (_, change) => {
     await loaded(sales)
     expect(await night(sales.map(change))).toMatchObject({ result: 'ok', counts: { update: 20 }, holds: [] })
   })
 
   test('facts that were missing may come for all', async () => {
-    const bare = sales.map((one) => ({ ...one, description: '', photos: 0 }))
+    const bare = sales.map((home) => ({ ...home, description: '', photos: 0 }))
     await loaded(bare)
     expect(await night(sales)).toMatchObject({ result: 'ok', counts: { update: 20 } })
   })
@@ -705,9 +711,9 @@ describe('facts', () => {
 
   test('fields that move by themselves count nowhere, and their turn is not held', async () => {
     await loaded(sales, { volatile: { fields: ['DaysOnMarket', 'YearBuilt'], refresh: '1d' } })
-    const feed = sales.map((one, index) => (index < 5 ? { ...one, bedrooms: one.bedrooms + 2 } : one))
+    const feed = sales.map((home, index) => (index < 5 ? { ...home, bedrooms: home.bedrooms + 2 } : home))
     const report = await night(
-      feed.map((one) => ({ ...one, yearBuilt: one.yearBuilt - 20 })),
+      feed.map((home) => ({ ...home, yearBuilt: home.yearBuilt - 20 })),
       2 * day,
     )
     expect(report).toMatchObject({ result: 'held', counts: { update: 15, hold: 5 } })
@@ -851,7 +857,7 @@ describe('what leaves too little as it is', () => {
     await night(changed(17, times(2)))
     await world.executed('approve', 'north', '--yes')
     const dear = changed(17, times(2))
-    const report = await night(changed(12, (one) => ({ ...one, photos: 0 }), dear))
+    const report = await night(changed(12, (home) => ({ ...home, photos: 0 }), dear))
     expect(report).toMatchObject({ result: 'held', held: { whole: 0, inPart: 12 }, counts: { update: 17 } })
     expect(priceOf(all[0])).toBe(all[0].price * 2)
     expect(world.listings().every(({ Images }) => (Images as unknown[]).length > 0)).toBe(true)
@@ -1064,7 +1070,7 @@ describe('a record without MLSNumber', () => {
     await loaded(all, { limits })
     world.deliver(zillowFeed(all.slice(count)))
     expect((await night(all.slice(count))).counts).toMatchObject({ delete: 0, hold: count })
-    const back = all.slice(0, count).map((one) => zillowRecord(one).replace(/<MlsId>.*<\/MlsId>/, '<MlsId/>'))
+    const back = all.slice(0, count).map((home) => zillowRecord(home).replace(/<MlsId>.*<\/MlsId>/, '<MlsId/>'))
     const feed = withRecord(back.join(''), all.slice(count))
     const report = await nights(6, feed)
     expect(report).toMatchObject({ result: 'partial', counts: { delete: 0, hold: count } })
@@ -1145,7 +1151,7 @@ describe('a record without MLSNumber', () => {
 test('what goes while the guard is off counts for nothing once it is on again', async () => {
   await loaded()
   world.configure({ north: { volatile, limits: 'off' } })
-  const tenfold = all.slice(12).map((one) => ({ ...one, price: one.price * 10 }))
+  const tenfold = all.slice(12).map((home) => ({ ...home, price: home.price * 10 }))
   expect(await night(tenfold)).toMatchObject({ result: 'ok', counts: { update: 8, delete: 12 } })
   world.configure({ north: { volatile } })
   const next = [...tenfold.slice(2).map(dearer), home(21)]
@@ -1224,7 +1230,7 @@ describe('a delivery that is not whole', () => {
     zillowStart +
     all
       .slice(0, 15)
-      .map((one) => zillowRecord(one))
+      .map((home) => zillowRecord(home))
       .join('')
 
   /** What is absent is held, which no approval changes. */
@@ -1270,7 +1276,7 @@ describe('a delivery that is not whole', () => {
 
   test('what it does hold is carried out', async () => {
     await loaded()
-    world.deliver(zillowStart + [dearer(home(1)), home(30)].map((one) => zillowRecord(one)).join(''))
+    world.deliver(zillowStart + [dearer(home(1)), home(30)].map((home) => zillowRecord(home)).join(''))
     const report = await world.run()
     expect(report).toMatchObject({ result: 'partial', counts: { create: 1, update: 1, hold: 19 } })
     expect(report.applied?.outcomes).toMatchObject({ done: 2 })
@@ -1351,7 +1357,7 @@ describe('a delivery that is not whole', () => {
         broken +
         all
           .slice(1)
-          .map((one) => zillowRecord(one))
+          .map((home) => zillowRecord(home))
           .join('') +
         zillowEnd,
     )

@@ -31,7 +31,7 @@ import {
 playNights()
 
 describe('what is held', () => {
-  const bare = (some: readonly Home[]): Home[] => some.map((one) => ({ ...one, photos: 0 }))
+  const bare = (some: readonly Home[]): Home[] => some.map((home) => ({ ...home, photos: 0 }))
   const sentence = '6 of 20 listings would leave the site; up to 4 may in 24 hours (limits.share). Held: 6 deletes.'
 
   test('goes by itself once every delivery of 72 hours said the same', async () => {
@@ -95,7 +95,7 @@ describe('what is held', () => {
   test.each([
     ['prices', all.map(times(100)), 'update'],
     ['what is new', [...homes(101, 120), ...all], 'create'],
-    ['what is said to be gone', all.map((one) => ({ ...one, status: 'Withdrawn' })), 'delete'],
+    ['what is said to be gone', all.map((home) => ({ ...home, status: 'Withdrawn' })), 'delete'],
   ])('goes by no delivery that was cut behind as much of it as may go: %s', async (_, changes, kind) => {
     await loaded()
     const feed = [...changes.slice(0, kind === 'create' ? 20 : 7), ...all.slice(kind === 'create' ? 0 : 7)]
@@ -105,7 +105,7 @@ describe('what is held', () => {
     expect(cut).toMatchObject({ result: 'held', counts: { [kind]: 0 } })
     expect(notes(cut)).toContain(`${first.counts.hold} held by earlier runs stay held`)
     const { held } = JSON.parse((await world.executed('status', '--format', 'json')).stdout) as { held: object[] }
-    expect(held.filter((one) => 'kind' in one && one.kind === kind)).toHaveLength(first.counts.hold)
+    expect(held.filter((value) => 'kind' in value && value.kind === kind)).toHaveLength(first.counts.hold)
     world.configure({ north: { volatile, limits: 'off' } })
     expect(await night(zillowFeed(feed.slice(0, 3)).replace(zillowEnd, ''))).toMatchObject({ counts: { [kind]: 3 } })
   })
@@ -136,7 +136,7 @@ describe('what is held', () => {
   ])('waits for its own time where %s', async (_, otherwise) => {
     const office = homes(1, 44)
     await loaded(office)
-    const wrong = office.map((one, i) => (i < 9 ? { ...one, price: one.price * 100 } : one))
+    const wrong = office.map((home, i) => (i < 9 ? { ...home, price: home.price * 100 } : home))
     expect(await night(wrong)).toMatchObject({ result: 'held', counts: { update: 0, hold: 9 } })
     const next = await night(otherwise(wrong))
     expect(next).toMatchObject({ result: 'held', counts: { update: 0 } })
@@ -187,7 +187,7 @@ describe('what is held', () => {
     const forty = homes(1, 40)
     await loaded(forty)
     expect(await night(changed(20, times(100), forty))).toMatchObject({ result: 'held', counts: { hold: 20 } })
-    const next = changed(10, times(1.05), forty).map((one, i) => (i < 2 ? times(100)(forty[i]) : one))
+    const next = changed(10, times(1.05), forty).map((home, i) => (i < 2 ? times(100)(forty[i]) : home))
     expect(await night(next)).toMatchObject({ result: 'ok', counts: { update: 10, hold: 0 } })
   })
 
@@ -211,7 +211,7 @@ describe('what is held', () => {
 
   test('is counted by listings, also in a run that was cut', async () => {
     await loaded()
-    const larger = (one: Home): Home => ({ ...times(10)(one), bedrooms: one.bedrooms + 3 })
+    const larger = (home: Home): Home => ({ ...times(10)(home), bedrooms: home.bedrooms + 3 })
     expect((await night(changed(6, larger))).counts).toMatchObject({ hold: 6 })
     const cut = await night(zillowStart + zillowRecord(all[19]))
     expect(notes(cut)).toContain('6 held by earlier runs stay held')
@@ -403,7 +403,7 @@ describe('approve', () => {
         all
           .slice(0, 12)
           .map(times(100))
-          .map((one) => ({ ...one })),
+          .map((home) => ({ ...home })),
       ),
       ...all.slice(12),
     ])
@@ -434,7 +434,7 @@ describe('approve', () => {
     const rest = await night(changed(12, times(100)))
     expect(rest).toMatchObject({ result: 'ok', holds: [] })
     expect(planned(rest)).toEqual({ update: cut.applied!.outcomes.skipped })
-    for (const one of all.slice(0, 12)) expect(priceOf(one)).toBe(one.price * 100)
+    for (const home of all.slice(0, 12)) expect(priceOf(home)).toBe(home.price * 100)
   })
 
   test.each([
@@ -486,7 +486,7 @@ describe('approve', () => {
     await decide('--refuse', '--yes')
     const unread = zillowRecord(six[0]).replace(/<YearBuilt>\d+/, '<YearBuilt>long ago')
     const besides = (some: readonly Home[]): string =>
-      zillowStart + unread + some.map((one) => zillowRecord(one)).join('') + zillowEnd
+      zillowStart + unread + some.map((home) => zillowRecord(home)).join('') + zillowEnd
     const report = await night(besides(all.slice(1)))
     expect(report).toMatchObject({ result: 'held', counts: { hold: 0, reject: 1 } })
     expect(notes(report)).toContain('1 held by earlier runs stays held')
@@ -503,7 +503,7 @@ describe('approve', () => {
     try {
       const asked = vi.spyOn(app.store().holds, 'held')
       world.clock.advance(day)
-      const unread = all.map((one, at) => (at < 4 ? { ...one, yearBuilt: NaN } : times(at < 6 ? 10 : 1)(one)))
+      const unread = all.map((home, at) => (at < 4 ? { ...home, yearBuilt: NaN } : times(at < 6 ? 10 : 1)(home)))
       world.deliver(zillowFeed([...unread, dearer(unread[4]), { ...unread[7], yearBuilt: NaN }]))
       const report = await world.run('sync', 'north', app)
       expect(report).toMatchObject({ result: 'held', counts: { reject: 5 } })
@@ -549,14 +549,14 @@ describe('approve', () => {
       expect(report.result).toBe('held')
       expect(notes(report)).toContain('1 held by earlier runs stays held')
       if (feed === null) show(1)
-      for (const one of [await night(changed(1, times(10))), await nights(4, changed(1, times(10)))])
-        expect(heldOf(one)).toContain('it was refused')
+      for (const report of [await night(changed(1, times(10))), await nights(4, changed(1, times(10)))])
+        expect(heldOf(report)).toContain('it was refused')
       expect(priceOf(all[0])).toBe(all[0].price)
     })
 
     test('that has gone stays refused where the service shows it twice, or the feed says both of it', async () => {
       await loaded()
-      const gone = all.map((one, index) => (index < 6 ? { ...one, status: 'Withdrawn' } : one))
+      const gone = all.map((home, index) => (index < 6 ? { ...home, status: 'Withdrawn' } : home))
       await night(gone)
       await decide('--refuse', '--yes')
       show(2)
@@ -632,7 +632,7 @@ describe('approve', () => {
     '%s without the grace of what is only absent, once the feed says no more that it is gone',
     async (_, words, counts) => {
       await loaded(all, { limits: { grace: { runs: 2 } } })
-      await night(changed(6, (one) => ({ ...one, status: 'Withdrawn' })))
+      await night(changed(6, (home) => ({ ...home, status: 'Withdrawn' })))
       await decide(...words)
       expect(await night(sixGone)).toMatchObject({ counts })
       if (counts.hold > 0) expect(notes(await nights(4, sixGone))).toContain('They were refused')

@@ -14,7 +14,7 @@ import type { ReadReport } from '../support/run-world.ts'
 import { startFeedServer } from './feed-server.ts'
 import type { FeedServer } from './feed-server.ts'
 
-const records = (some: readonly Home[]): string => some.map((one) => zillowRecord(one)).join('')
+const records = (some: readonly Home[]): string => some.map((home) => zillowRecord(home)).join('')
 const volatile = { refresh: '365d' }
 const hour = 3_600_000
 const all = homes(1, 20)
@@ -41,9 +41,10 @@ async function loaded(some: readonly Home[] = all, feed: object = {}): Promise<v
   world.calls()
 }
 
-const holds = (report: ReadReport): string[] => report.changes.flatMap((one) => (one.kind === 'hold' ? [one.why] : []))
+const holds = (report: ReadReport): string[] =>
+  report.changes.flatMap((change) => (change.kind === 'hold' ? [change.why] : []))
 const deleted = (report: ReadReport): string[] =>
-  report.changes.flatMap((one) => (one.kind === 'delete' ? [one.mlsNumber] : [])).toSorted()
+  report.changes.flatMap((change) => (change.kind === 'delete' ? [change.mlsNumber] : [])).toSorted()
 
 /** The run wrote nothing that takes away; it ended with this status and said this, in a note, a hold or its error. */
 function nothingWasLost(report: ReadReport, status: number, sentence: string): void {

@@ -96,7 +96,7 @@ describe("what the chatbot's list lacks", () => {
 
   test('stays approved, and by its clock, where the next delivery words its descriptions otherwise, and they are delivered anew', async () => {
     await loaded()
-    const reworded = all.map((one) => ({ ...one, description: `${one.description} Call us.` }))
+    const reworded = all.map((home) => ({ ...home, description: `${home.description} Call us.` }))
     remove(all.slice(0, 8))
     expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 8 } })
     await world.approve()

@@ -37,7 +37,7 @@ function runThatTakes(wait: number, gone = 3): Promise<ReadReport> {
   return world.run()
 }
 
-const numbers = (): unknown[] => world.listings().map((one) => one['MLSNumber'])
+const numbers = (): unknown[] => world.listings().map((item) => item['MLSNumber'])
 const outcomeOf = (report: ReadReport, { mlsNumber }: Home): unknown =>
   report.changes.find((change) => change.mlsNumber === mlsNumber)?.outcome
 
@@ -172,5 +172,5 @@ test('under an incomplete list, what the feed says is gone is looked up first: a
     error: '2 listings on the service have this MLSNumber by now: the next run decides',
   })
   expect(outcomeOf(report, home(12))).toMatchObject({ result: 'done' })
-  expect(world.listings().filter((one) => one['MLSNumber'] === home(1).mlsNumber)).toHaveLength(2)
+  expect(world.listings().filter((item) => item['MLSNumber'] === home(1).mlsNumber)).toHaveLength(2)
 })

@@ -55,7 +55,7 @@ async function said(): Promise<string> {
   const status = await world.executed('status')
   expect([text.status, json.status]).toEqual([1, 1])
   const all = [text, json, status].map(({ stdout, stderr }) => stdout + stderr).join('\n')
-  for (const one of [token, secret, granted]) expect(all).not.toContain(one)
+  for (const text of [token, secret, granted]) expect(all).not.toContain(text)
   return all
 }
 
@@ -99,9 +99,9 @@ test('a granted token goes to the root alone, and the secret to the token endpoi
   configure(origin, { clientId: 'client', clientSecret: secret, tokenUrl: `${tokens}/token` })
   await said()
   expect(seen.length).toBeGreaterThan(1)
-  for (const one of seen) {
-    expect(one.includes(granted)).toBe(one.startsWith('root'))
-    expect(one.includes(secret)).toBe(one.startsWith('token'))
+  for (const text of seen) {
+    expect(text.includes(granted)).toBe(text.startsWith('root'))
+    expect(text.includes(secret)).toBe(text.startsWith('token'))
   }
 })
 

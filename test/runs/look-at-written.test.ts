@@ -127,7 +127,7 @@ describe('where nobody looked after the write', () => {
 
   test('and the service has its own form, it is learnt then', async () => {
     await unseen()
-    for (const one of all) world.standIn.edit(chatbot, one.mlsNumber, { Description: one.description.slice(0, 9) })
+    for (const home of all) world.standIn.edit(chatbot, home.mlsNumber, { Description: home.description.slice(0, 9) })
     world.standIn.changeProfile({ cut: { Description: 9 } })
     expect((await world.run()).counts).toMatchObject({ update: 12 })
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })

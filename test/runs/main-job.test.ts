@@ -62,7 +62,7 @@ describe.each([
 
     const sync = await world.run()
     expect(sync).toMatchObject({ result: 'ok', digest: diff.digest, applied: { outcomes: { done: 8 } } })
-    expect(world.listings().map((one) => one['MLSNumber'])).toHaveLength(31)
+    expect(world.listings().map((item) => item['MLSNumber'])).toHaveLength(31)
     expect(world.listing(first[0].mlsNumber)).toMatchObject({ [price]: first[0].price + 5000 })
     expect(world.listing(first[2].mlsNumber)).toMatchObject({ Description: 'Told otherwise.' })
     expect(world.listing(first[3].mlsNumber)).toBeUndefined()

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.end())
 
-const numbers = (): string[] => world.listings().map((one) => String(one['MLSNumber']))
+const numbers = (): string[] => world.listings().map((item) => String(item['MLSNumber']))
 
 const moods: [string, FaultRuleInput['fault']][] = [
   ['429', { kind: 'status', status: 429 }],
@@ -49,7 +49,7 @@ describe.each(['List', 'Create', 'Update', 'Delete'] as const)('%s answered once
   const all = homes(1, 7)
   // Two to delete, two to update, two to create.
   const next = [...all.slice(2, 4).map(dearer), ...all.slice(4), ...homes(13, 14)]
-  const staying = all.slice(2).map((one) => one.mlsNumber)
+  const staying = all.slice(2).map((home) => home.mlsNumber)
 
   // A list has no effect, so that it cannot be lost.
   const possible = moods.filter(([name]) => operation !== 'List' || !name.includes('carried out'))
@@ -70,9 +70,9 @@ describe.each(['List', 'Create', 'Update', 'Delete'] as const)('%s answered once
       // What was refused is sent again after a day, what was in flight settles in 15 minutes.
       world.clock.advance(run === 1 ? 16 * minute : 25 * hour)
     }
-    expect(numbers().toSorted()).toEqual(next.map((one) => one.mlsNumber).toSorted())
-    for (const one of next)
-      expect(world.listing(one.mlsNumber)).toMatchObject({ [one.rental ? 'RentPrice' : 'SalePrice']: one.price })
+    expect(numbers().toSorted()).toEqual(next.map((home) => home.mlsNumber).toSorted())
+    for (const home of next)
+      expect(world.listing(home.mlsNumber)).toMatchObject({ [home.rental ? 'RentPrice' : 'SalePrice']: home.price })
     world.calls()
     expect(await world.run()).toMatchObject({ result: 'ok' })
     expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
@@ -135,7 +135,7 @@ describe('keys', () => {
       expect(report).toMatchObject({ result: 'failed', applied: { outcomes: { unknown: 0 } } })
       expect(world.calls()[operation]).toBeLessThanOrEqual(4 + 3)
       expect(await world.run()).toMatchObject({ result: 'ok' })
-      expect(numbers().toSorted()).toEqual(next.map((one) => one.mlsNumber).toSorted())
+      expect(numbers().toSorted()).toEqual(next.map((home) => home.mlsNumber).toSorted())
     },
   )
 })
@@ -195,7 +195,7 @@ describe('the rate', () => {
     const report = await world.run()
     expect(report).toMatchObject({ result: 'ok', applied: { outcomes: { done: 80 } } })
     expect(numbers()).toHaveLength(80)
-    const refused = world.standIn.requests.filter((one) => one.success === false).length
+    const refused = world.standIn.requests.filter((entry) => entry.success === false).length
     // At the configured rate seven of eight calls would be refused; the limiter finds what is allowed.
     expect(refused).toBeGreaterThan(0)
     expect(refused).toBeLessThan(world.standIn.requests.length / 3)
@@ -211,7 +211,7 @@ describe('the rate', () => {
     world.configure({ north }, { concurrency: 1 })
     world.deliver(zillowFeed(homes(1, 5)))
     expect(await world.run()).toMatchObject({ result: 'ok', applied: { outcomes: { done: 5, unknown: 0 } } })
-    const told = world.standIn.requests.findIndex((one) => one.fault === 'status')
+    const told = world.standIn.requests.findIndex((entry) => entry.fault === 'status')
     expect(world.standIn.requests[told].at).toBeLessThan(Date.parse(until))
     expect(world.standIn.requests[told + 1].at).toBeGreaterThanOrEqual(Date.parse(until))
   })
@@ -225,11 +225,11 @@ describe('the rate', () => {
     const finished = await Promise.all(app.config.feeds.map((feed) => app.sync(feed, 'sync')))
     for (const { close } of finished) close()
     await app.close()
-    const told = world.standIn.requests.find((one) => one.fault === 'status')!
-    const later = world.standIn.requests.filter((one) => one.at > told.at + 1)
+    const told = world.standIn.requests.find((entry) => entry.fault === 'status')!
+    const later = world.standIn.requests.filter((entry) => entry.at > told.at + 1)
     expect(later.length).toBeGreaterThan(10)
     // But for the one call that was under way already.
-    expect(later.filter((one) => one.at < told.at + 30_000).length).toBeLessThanOrEqual(1)
+    expect(later.filter((entry) => entry.at < told.at + 30_000).length).toBeLessThanOrEqual(1)
   })
 })
 

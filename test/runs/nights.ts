@@ -54,7 +54,7 @@ export async function nights(count: number, feed: readonly Home[] | string): Pro
 
 export const there = (): string[] => world.numbers()
 export const of = (report: ReadReport, kind: string): string[] =>
-  report.changes.flatMap((one) => (one.kind === kind ? [one.mlsNumber] : [])).toSorted()
+  report.changes.flatMap((change) => (change.kind === kind ? [change.mlsNumber] : [])).toSorted()
 /** What is carried out, by kind, without fields whose turn it is. */
 export const planned = ({ changes }: ReadReport): Record<string, number> => {
   const counts: Record<string, number> = {}
@@ -68,13 +68,13 @@ export const priceOf = ({ mlsNumber, rental }: Home): unknown =>
   world.listing(mlsNumber)?.[rental ? 'RentPrice' : 'SalePrice']
 export const times =
   (factor: number) =>
-  (one: Home): Home => ({ ...one, price: one.price * factor })
+  (home: Home): Home => ({ ...home, price: home.price * factor })
 /** The first ones changed, and the rest as they were. */
-export const changed = (count: number, change: (one: Home) => Home, some: readonly Home[] = all): Home[] => [
+export const changed = (count: number, change: (home: Home) => Home, some: readonly Home[] = all): Home[] => [
   ...some.slice(0, count).map(change),
   ...some.slice(count),
 ]
-export const renumbered = (one: Home): Home => ({ ...one, mlsNumber: `NEW-${one.mlsNumber}` })
+export const renumbered = (home: Home): Home => ({ ...home, mlsNumber: `NEW-${home.mlsNumber}` })
 
 /** Nothing was deleted, and whatever is not there is held by this rule. */
 export function heldDeletes(report: ReadReport, count: number, sentence: string): void {

@@ -237,7 +237,7 @@ test('what a run held after an approval is not said to be approved', async () =>
   world.deliver(zillowFeed(all.slice(6)))
   await world.run()
   await world.approve()
-  const dear = all.slice(6, 12).map((one) => ({ ...one, price: one.price * 2 }))
+  const dear = all.slice(6, 12).map((home) => ({ ...home, price: home.price * 2 }))
   world.deliver(zillowFeed([...dear, ...all.slice(12)]))
   expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 6, hold: 6 } })
   world.clock.advance(3 * day)
@@ -281,7 +281,7 @@ test('what is held of a listing counts once, and each run knows its home, also o
   world.deliver(zillowFeed(all))
   await world.run()
   // Of each its price, and all of it.
-  world.deliver(zillowFeed(all.map((one) => ({ ...one, price: one.price * 10 }))))
+  world.deliver(zillowFeed(all.map((home) => ({ ...home, price: home.price * 10 }))))
   await world.run()
   expect(titles()).toEqual(['north: 20 changes held'])
   expect(String(arrived[0].body['lines'])).toContain('and 17 more')

@@ -26,7 +26,7 @@ beginEach()
 describe('the list is read after', () => {
   const failing = (operation: 'Create' | 'Update' | 'Delete', fault: FaultRuleInput['fault'], times = 1) =>
     world.standIn.addFault({ operations: [operation], times, fault })
-  const feed = [...changed(first).filter((one) => one !== last), home(25)]
+  const feed = [...changed(first).filter((home) => home !== last), home(25)]
   test.each<[string, () => unknown]>([
     ['an update was refused', () => failing('Update', { kind: 'refuse' }, 2)],
     [

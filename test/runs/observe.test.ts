@@ -27,7 +27,8 @@ beginEach()
 
 /** Calls for the whole list. */
 const walk = 13
-const copies = ({ mlsNumber }: Home): number => world.listings().filter((one) => one['MLSNumber'] === mlsNumber).length
+const copies = ({ mlsNumber }: Home): number =>
+  world.listings().filter((item) => item['MLSNumber'] === mlsNumber).length
 const rowOf = ({ mlsNumber }: Home): StandInListing => world.listing(mlsNumber) as unknown as StandInListing
 
 describe('between two lists', () => {
@@ -44,7 +45,7 @@ describe('between two lists', () => {
   })
 
   test('what changes, comes and goes is looked up, and nothing else is', async () => {
-    const feed = [...changed(first).filter((one) => one !== last), home(25)]
+    const feed = [...changed(first).filter((home) => home !== last), home(25)]
     expect(await run(feed)).toMatchObject({
       result: 'ok',
       counts: { update: 1, create: 1, delete: 1, unchanged: 22 },

@@ -15,9 +15,9 @@ import type { FeedServer } from './feed-server.ts'
 
 /** The homes in the state of a day: some dearer each day. */
 const asOf = (day: number, changed = 11): Home[] =>
-  homes(1, 12).map((one, index) => (index < changed ? { ...one, price: one.price + day * 1000 } : one))
-const priceOf = (one: Home): unknown =>
-  world.listing(one.mlsNumber)?.['SalePrice'] ?? world.listing(one.mlsNumber)?.['RentPrice']
+  homes(1, 12).map((home, index) => (index < changed ? { ...home, price: home.price + day * 1000 } : home))
+const priceOf = (home: Home): unknown =>
+  world.listing(home.mlsNumber)?.['SalePrice'] ?? world.listing(home.mlsNumber)?.['RentPrice']
 const hour = 3_600_000
 const volatile = { refresh: '365d' }
 
@@ -56,7 +56,7 @@ describe('which brings back what had gone and takes away what is new', () => {
 
   test('is held whole, however long it says so, until a newer one comes', async () => {
     await begin()
-    const back = before.map((one, index) => (index === 5 ? dearer(one) : one))
+    const back = before.map((home, index) => (index === 5 ? dearer(home) : home))
     world.deliver(zillowFeed(back))
     expect(await world.run('diff')).toMatchObject({ result: 'held', counts: { hold: 7 } })
     for (const days of [0, 4, 30]) {
@@ -90,7 +90,7 @@ describe('which brings back what had gone and takes away what is new', () => {
 
   test('and is a delta is told by what it says itself, and what is still to be done of earlier ones goes on', async () => {
     world.configure({ north: { volatile, delivery: 'delta' } })
-    const gone = (one: Home): Home => ({ ...one, status: 'Withdrawn' })
+    const gone = (home: Home): Home => ({ ...home, status: 'Withdrawn' })
     for (const some of [homes(1, 20), homes(1, 3).map(gone), homes(21, 23)]) {
       expect(await runOn(some)).toMatchObject({ result: 'ok' })
       world.clock.advance(day)
@@ -284,7 +284,7 @@ describe('whose server says that it is older', () => {
     test('nor of what is held of that', async () => {
       world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
       await served(asOf(2), at(10))
-      const tenfold = asOf(2).map((one, index) => (index < 4 ? { ...one, price: one.price * 10 } : one))
+      const tenfold = asOf(2).map((home, index) => (index < 4 ? { ...home, price: home.price * 10 } : home))
       expect(await served(tenfold, at(20))).toMatchObject({ result: 'held', counts: { hold: 4 } })
       await world.executed('approve', 'north', '--refuse', '--yes')
       expect(await served(asOf(1).slice(3), ten)).toMatchObject({ result: 'held', counts: { hold: 7 } })
@@ -311,11 +311,11 @@ describe('whose server says that it is older', () => {
   test.each([
     [10, 40],
     [40, 10],
-  ])('twice, by deltas of 10:%i and then 10:%i, leaves the later word to a person', async (one, two) => {
+  ])('twice, by deltas of 10:%i and then 10:%i, leaves the later word to a person', async (number, two) => {
     world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
     await served(asOf(50), eleven)
     const [home] = asOf(0)
-    for (const minute of [one, two])
+    for (const minute of [number, two])
       expect(await served([asOf(minute)[0]], `Sat, 21 Nov 2026 10:${minute}:00 GMT`)).toMatchObject({ result: 'held' })
     await world.approve()
     expect(await served([], 'Sat, 21 Nov 2026 11:30:00 GMT')).toMatchObject({ result: 'ok', counts: { update: 1 } })
@@ -326,7 +326,7 @@ describe('whose server says that it is older', () => {
     world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
     const at = (minute: number): string => `Sat, 21 Nov 2026 11:${minute}:00 GMT`
     await served(asOf(2), at(10))
-    const tenfold = homes(1, 10).map((one) => ({ ...one, price: one.price * 10 }))
+    const tenfold = homes(1, 10).map((home) => ({ ...home, price: home.price * 10 }))
     expect((await served(tenfold, at(11))).holds[0]).toMatchObject({ rule: 'unrecognisable' })
     expect(await served([home(13)], at(50))).toMatchObject({ result: 'held', counts: { create: 1 } })
     expect((await served([home(14)], at(30))).holds[0]).toMatchObject({ rule: 'older' })
@@ -426,7 +426,7 @@ test.each(tellers.map(({ name }) => name))('the preset %s reads from a file when
   const told =
     { immobiliare: ['<metadata>', '<metadata><build-date>2026-11-20T11:20:30+01:00</build-date>'] }[name] ?? []
   const folder = new URL(`../../fixtures/presets/${name}/`, import.meta.url)
-  const file = readdirSync(folder).find((one) => one.startsWith('feed.'))!
+  const file = readdirSync(folder).find((text) => text.startsWith('feed.'))!
   const text = readFileSync(new URL(file, folder), 'utf8').replace(told[0] ?? '', told[1] ?? '')
   const mapping = createMapping(presetAt(presetFileOf(name, '.')), {})
   const reading = readingOf(mapping, Readable.from([Buffer.from(text)]))

@@ -5,7 +5,7 @@ import { dearer, home, homes, keys, zillowEnd, zillowFeed, zillowRecord, zillowS
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 
-const withStatus = (one: Home, status: string): Home => ({ ...one, status })
+const withStatus = (home: Home, status: string): Home => ({ ...home, status })
 const minute = 60_000
 const day = 86_400_000
 const all = homes(1, 12)
@@ -20,7 +20,7 @@ afterEach(() => world.end())
 const numbers = (): string[] =>
   world
     .listings()
-    .map((one) => String(one['MLSNumber']))
+    .map((item) => String(item['MLSNumber']))
     .toSorted()
 const kinds = (report: { changes: { kind: string; mlsNumber: string }[] }, kind: string): string[] =>
   report.changes.flatMap((change) => (change.kind === kind ? [change.mlsNumber] : []))
@@ -50,7 +50,7 @@ describe('a lost store', () => {
       'The store is empty, but the service shows 12 listings of this feed: they are adopted',
     )
     expect(kinds(report, 'delete')).toEqual(keys(all.slice(0, 3)))
-    expect(report.changes.filter((one) => one.kind === 'hold').map((one) => one.cause)).toEqual([
+    expect(report.changes.filter((change) => change.kind === 'hold').map((change) => change.cause)).toEqual([
       'lost-store',
       'lost-store',
     ])
@@ -100,7 +100,7 @@ describe('a lost store', () => {
 
   test.each([
     ['half of what is ours leaves', all.slice(6), { delete: 0 }],
-    ['all prices are ten times higher', all.map((one) => ({ ...one, price: one.price * 10 })), { update: 9 }],
+    ['all prices are ten times higher', all.map((home) => ({ ...home, price: home.price * 10 })), { update: 9 }],
   ])('is guarded as before once deliveries are whole again, however late: %s', async (_, next, counts) => {
     await load()
     world.loseStore()
@@ -109,7 +109,7 @@ describe('a lost store', () => {
         zillowStart +
           all
             .slice(0, 3)
-            .map((one) => zillowRecord(one))
+            .map((home) => zillowRecord(home))
             .join(''),
       )
       expect(await world.run()).toMatchObject({ result: 'partial' })
@@ -137,7 +137,7 @@ describe('a lost store', () => {
   test('without marks (ownership: snapshot) nothing is deleted that it does not remember', async () => {
     world.configure({ north: { ...north, ownership: 'snapshot' } })
     await load()
-    for (const one of world.listings()) expect(JSON.stringify(one)).not.toContain('ListingSyncFeed')
+    for (const item of world.listings()) expect(JSON.stringify(item)).not.toContain('ListingSyncFeed')
     world.deliver(zillowFeed(all.slice(2)))
     expect((await world.run()).counts).toMatchObject({ delete: 2 })
     world.loseStore()
@@ -148,8 +148,8 @@ describe('a lost store', () => {
 })
 
 describe('listings made by hand', () => {
-  const hand = (one: Home, patch: Partial<StandInListing> = {}): StandInListing => ({
-    ...(world.listing(one.mlsNumber) as unknown as StandInListing),
+  const hand = (home: Home, patch: Partial<StandInListing> = {}): StandInListing => ({
+    ...(world.listing(home.mlsNumber) as unknown as StandInListing),
     ...patch,
   })
 
@@ -161,7 +161,7 @@ describe('listings made by hand', () => {
     expect((await world.run()).counts).toMatchObject({ delete: 2 })
     world.loseStore()
     await world.run()
-    expect(world.listings().filter((one) => ['HAND-1', ''].includes(String(one['MLSNumber'])))).toEqual(foreign)
+    expect(world.listings().filter((item) => ['HAND-1', ''].includes(String(item['MLSNumber'])))).toEqual(foreign)
   })
 
   test('that are as the feed says are adopted: ours from then on, without a call', async () => {
@@ -181,7 +181,7 @@ describe('listings made by hand', () => {
     await load()
     world.loseStore()
     world.configure({ north })
-    world.deliver(zillowFeed(all.map((one, index) => (index < 2 ? dearer(one) : one))))
+    world.deliver(zillowFeed(all.map((home, index) => (index < 2 ? dearer(home) : home))))
     const report = await world.run()
     expect(report.counts).toMatchObject({ adopt: 10, update: 2 })
     expect(report.changes[0].why).toBe('on the service, never sent by us')
@@ -205,7 +205,7 @@ test('a person gives a listing of ours another MLSNumber: it is reported, and ne
   world.standIn.edit(chatbot, all[0].mlsNumber, { MLSNumber: 'BY-HAND' })
   const report = await world.run()
   expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0 } })
-  expect(report.changes.map((one) => one.mlsNumber).toSorted()).toEqual(['BY-HAND', all[0].mlsNumber])
+  expect(report.changes.map((change) => change.mlsNumber).toSorted()).toEqual(['BY-HAND', all[0].mlsNumber])
   expect(report.notes.join()).toContain('MLSNumber')
   expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
   world.standIn.edit(chatbot, 'BY-HAND', { MLSNumber: all[0].mlsNumber })
@@ -318,7 +318,7 @@ describe('two feeds of one chatbot', () => {
     expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { create: 5 } })
     const south = await world.run('sync', 'south')
     expect(south).toMatchObject({ result: 'ok', counts: { create: 4, hold: 1 } })
-    expect(south.changes.find((one) => one.kind === 'hold')).toMatchObject({
+    expect(south.changes.find((change) => change.kind === 'hold')).toMatchObject({
       mlsNumber: home(5).mlsNumber,
       cause: 'other-feed',
       why: 'also in north, a feed of this chatbot that has it',
@@ -355,7 +355,7 @@ describe('two feeds of one chatbot', () => {
       const { status, stdout } = await world.executed('sync', 'south')
       expect(status).toBe(0)
       const lines = stdout.split('\n').filter((line) => line.includes('also in north'))
-      const named = homes(1, 3).map((one) => one.mlsNumber)
+      const named = homes(1, 3).map((home) => home.mlsNumber)
       expect(lines).toEqual([
         `  note  5 listings are also in north, a feed of this chatbot that has it: ${named.join(', ')} and 2 more`,
       ])
@@ -390,7 +390,7 @@ describe('two feeds of one chatbot', () => {
     await world.run('sync', 'south')
     world.configure(feeds)
     // As status says what to do. The list may still lag behind a create of the other feed.
-    for (const one of keys(homes(1, 5))) world.standIn.remove(chatbot, one)
+    for (const text of keys(homes(1, 5))) world.standIn.remove(chatbot, text)
     expect((await world.run('sync', 'south')).counts).toMatchObject({ create: 0, hold: 2 })
     world.clock.advance(16 * minute)
     const { changes } = await world.run('sync', 'south')
@@ -483,8 +483,8 @@ test('a wrong SerialNumber, under which runs fail, ends no refusal', async () =>
 describe('what leaves the market', () => {
   test('by a status that means removal is deleted, also from a delivery without its end', async () => {
     await load()
-    const next = all.map((one, index) => (index === 2 ? withStatus(one, 'Withdrawn') : one))
-    world.deliver(zillowStart + next.map((one) => zillowRecord(one)).join(''))
+    const next = all.map((home, index) => (index === 2 ? withStatus(home, 'Withdrawn') : home))
+    world.deliver(zillowStart + next.map((home) => zillowRecord(home)).join(''))
     const report = await world.run()
     expect(report).toMatchObject({ delivery: { complete: false, removals: 1, listings: 11 }, counts: { delete: 1 } })
     expect(numbers()).toEqual(keys(all.filter((_, index) => index !== 2)))
@@ -493,7 +493,7 @@ describe('what leaves the market', () => {
   test('by `where` is deleted with the reason', async () => {
     await load()
     const { city } = all[0]
-    const kept = all.filter((one) => one.city === city)
+    const kept = all.filter((home) => home.city === city)
     world.configure({ north: { ...north, limits: 'off', where: { City: [city] } } })
     const report = await world.run()
     expect(report).toMatchObject({ delivery: { filtered: 12 - kept.length }, counts: { delete: 12 - kept.length } })
@@ -546,13 +546,13 @@ describe('doubles', () => {
     world.deliver(zillowFeed(all.map(dearer)))
     const report = await world.run()
     expect(report).toMatchObject({ result: 'partial', counts: { update: 11, hold: 1 } })
-    expect(report.changes.find((one) => one.kind === 'hold')).toMatchObject({
+    expect(report.changes.find((change) => change.kind === 'hold')).toMatchObject({
       mlsNumber: all[4].mlsNumber,
       cause: 'twice-shown',
     })
     world.deliver(zillowFeed([...all.slice(0, 4), ...all.slice(5)].map(dearer)))
     expect(await world.run()).toMatchObject({ result: 'partial', counts: { delete: 0, hold: 1 } })
-    expect(world.listings().filter((one) => one['MLSNumber'] === all[4].mlsNumber)).toHaveLength(2)
+    expect(world.listings().filter((item) => item['MLSNumber'] === all[4].mlsNumber)).toHaveLength(2)
     expect(double.listing.MLSNumber).toBe(all[4].mlsNumber)
   })
 })
@@ -562,7 +562,7 @@ test.each(['__proto__', 'constructor', 'MLS 12/34 #ä', '0007'])(
   async (name) => {
     await load([...all, { ...home(20), mlsNumber: name }])
     expect(numbers()).toContain(name)
-    world.deliver(zillowStart + all.map((one) => zillowRecord(one)).join('') + zillowEnd)
+    world.deliver(zillowStart + all.map((home) => zillowRecord(home)).join('') + zillowEnd)
     expect(kinds(await world.run(), 'delete')).toEqual([name])
     expect(numbers()).toEqual(keys(all))
   },

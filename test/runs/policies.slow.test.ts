@@ -56,7 +56,7 @@ describe('grace', () => {
     world.deliver(zillowFeed([{ ...first, street, unit: '', mlsNumber: 'NEW-1' }, ...rest]))
     for (let run = 1; run < 5; run++) {
       await world.run()
-      expect(world.listings().filter((one) => String(one['Address']) === street)).toHaveLength(1)
+      expect(world.listings().filter((item) => String(item['Address']) === street)).toHaveLength(1)
     }
     expect(world.listing('NEW-1')).toBeDefined()
   })
@@ -338,7 +338,7 @@ describe('several feeds of a chatbot', () => {
     world.deliver(zillowFeed([...stay, ...moved]), 'north.xml')
     world.deliver(zillowFeed(moved), 'south.xml')
     await world.run('sync', 'north')
-    const note = async () => (await world.run('sync', 'south')).notes.map((one) => one.replace(/: IA.*/, ''))
+    const note = async () => (await world.run('sync', 'south')).notes.map((text) => text.replace(/: IA.*/, ''))
     expect(await note()).toEqual(['10 listings are also in north, a feed of this chatbot that has it'])
     world.deliver(zillowFeed(stay), 'north.xml')
     expect(await world.run('sync', 'north')).toMatchObject({ result: 'held', counts: { hold: 10 } })
@@ -431,7 +431,7 @@ test('a field that is taken off `volatile.fields` is compared again, though its 
 
 test('a field that moves by itself is sent when its turn comes, though its record changed long before', async () => {
   await load({ volatile: { refresh: '7d', fields: ['DaysOnMarket', 'YearBuilt'] } })
-  world.deliver(zillowFeed(all.map((one) => ({ ...one, yearBuilt: 1901 }))))
+  world.deliver(zillowFeed(all.map((home) => ({ ...home, yearBuilt: 1901 }))))
   for (let day = 1; day <= 8; day++) {
     world.clock.advance(24 * hour)
     expect(await world.run()).toMatchObject({ result: 'ok' })

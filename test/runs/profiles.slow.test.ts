@@ -149,14 +149,14 @@ test.each(Object.entries(situations))('%s', async (_, { profile, ours, keys: wan
   expect(world.calls(), 'the second run').toMatchObject({ Create: 0, Update: 0, Delete: 0 })
 
   // New, cheaper, described anew, without its fee, without description and photos, and four gone.
-  const fee = first.findIndex((one, index) => index > 3 && index < 12 && one.associationFee > 0)
+  const fee = first.findIndex((home, index) => index > 3 && index < 12 && home.associationFee > 0)
   const second = [
-    ...first.slice(4).map((one, index) => {
-      if (index + 4 === fee) return { ...one, associationFee: 0 }
-      if (index === 8) return { ...one, price: one.price + 1000 }
-      if (index === 9) return { ...one, description: 'Fish & chips <in> "the" kitchen;  two   blanks' }
-      if (index === 10) return { ...one, description: '', photos: 0 }
-      return one
+    ...first.slice(4).map((home, index) => {
+      if (index + 4 === fee) return { ...home, associationFee: 0 }
+      if (index === 8) return { ...home, price: home.price + 1000 }
+      if (index === 9) return { ...home, description: 'Fish & chips <in> "the" kitchen;  two   blanks' }
+      if (index === 10) return { ...home, description: '', photos: 0 }
+      return home
     }),
     ...homes(17, 19),
   ]
@@ -171,9 +171,9 @@ test.each(Object.entries(situations))('%s', async (_, { profile, ours, keys: wan
   expect(world.calls(), 'once all is right').toMatchObject({ Create: 0, Update: 0, Delete: 0 })
   expect(third).toMatchObject({ result: 'ok', counts: { unchanged: 15, hold: 0 } })
 
-  const numbers = world.listings().map((one) => String(one['MLSNumber']))
+  const numbers = world.listings().map((item) => String(item['MLSNumber']))
   expect(numbers.toSorted()).toEqual(
-    [...second.map((one) => one.mlsNumber), ...foreign.map((one) => one.MLSNumber)].toSorted(),
+    [...second.map((home) => home.mlsNumber), ...foreign.map((one) => one.MLSNumber)].toSorted(),
   )
   expect(world.listing(second[8].mlsNumber)).toMatchObject({
     [second[8].rental ? 'RentPrice' : 'SalePrice']: second[8].price,

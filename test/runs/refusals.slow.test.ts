@@ -7,7 +7,7 @@ import { startFeedServer } from './feed-server.ts'
 
 const day = 86_400_000
 const right = homes(1, 20)
-const tenfold = right.map((one, i) => (i < 6 ? { ...one, price: one.price * 10 } : one))
+const tenfold = right.map((home, i) => (i < 6 ? { ...home, price: home.price * 10 } : home))
 
 let world: RunWorld
 let server: Awaited<ReturnType<typeof startFeedServer>>
@@ -40,8 +40,16 @@ const price = (home: Home): unknown => {
 test.each([
   ['an older one that changes nothing', right, 10],
   ['the last but one', right, 12],
-  ['an older one that changes others', right.map((one, i) => (i > 15 ? { ...one, price: one.price + 1 } : one)), 10],
-  ['an older one that changes the same', right.map((one, i) => (i < 6 ? { ...one, price: one.price * 20 } : one)), 10],
+  [
+    'an older one that changes others',
+    right.map((home, i) => (i > 15 ? { ...home, price: home.price + 1 } : home)),
+    10,
+  ],
+  [
+    'an older one that changes the same',
+    right.map((home, i) => (i < 6 ? { ...home, price: home.price * 20 } : home)),
+    10,
+  ],
   ['one of which little is known', homes(101, 120), 14],
 ])('for a night the delivery is %s', async (_, wrong, hour) => {
   await served(right, 11)
@@ -94,7 +102,7 @@ test.each([
   await served(right.slice(6), 13)
   await world.executed('approve', 'north', '--refuse', '--yes')
   // The homes were there all the time, under other numbers.
-  const renumbered = right.map((one, i) => (i < 6 ? { ...one, mlsNumber: `NEW-${one.mlsNumber}` } : one))
+  const renumbered = right.map((home, i) => (i < 6 ? { ...home, mlsNumber: `NEW-${home.mlsNumber}` } : home))
   for (let night = 14; night < 19; night++)
     expect(await served(renumbered, night)).toMatchObject({
       result: 'held',
@@ -116,7 +124,7 @@ test('in a delta feed, of numbers that the feed never names again, ends with one
   await served(right, 11)
   await served(right, 12)
   await served(
-    right.map((one) => ({ ...one, mlsNumber: `NEW-${one.mlsNumber}` })),
+    right.map((home) => ({ ...home, mlsNumber: `NEW-${home.mlsNumber}` })),
     13,
   )
   await world.executed('approve', 'north', '--refuse', '--yes')

@@ -30,11 +30,11 @@ describe('homes under other MLSNumbers', () => {
     const listed = new Set(
       world
         .listings()
-        .map((one) => one['MLSNumber'])
+        .map((item) => item['MLSNumber'])
         .slice(-shown),
     )
     world.standIn.addFault({ operations: ['List'], fault: { kind: 'hide', shown } })
-    return forty.map((one) => (listed.has(one.mlsNumber) ? one : renumbered(one)))
+    return forty.map((home) => (listed.has(home.mlsNumber) ? home : renumbered(home)))
   }
 
   test('nearly all: the site keeps the old ones, and what is new waits too, until it has been said for 72 hours', async () => {
@@ -62,7 +62,7 @@ describe('homes under other MLSNumbers', () => {
     await night(changed(6, renumbered))
     if (days === 1) await world.executed('approve', 'north', '--yes')
     else await nights(days - 1, changed(6, renumbered))
-    const feed = changed(6, (one) => ({ ...renumbered(one), price: one.price * 2 }))
+    const feed = changed(6, (home) => ({ ...renumbered(home), price: home.price * 2 }))
     const report = await night(feed)
     expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 12 } })
     const at = days === 1 ? 'Thu 26 Nov' : 'Sat 28 Nov'
@@ -84,11 +84,11 @@ describe('homes under other MLSNumbers', () => {
     ['a prefix', (number: string) => `MLS-${number}`],
     ['a blank', (number: string) => `${number.slice(0, 3)} ${number.slice(3)}`],
   ])('half of them with %s: no home is ever there twice, or missing', async (_, respelled) => {
-    const addresses = (): string[] => world.listings().map((one) => `${String(one.Address)}, ${String(one.City)}`)
+    const addresses = (): string[] => world.listings().map((item) => `${String(item.Address)}, ${String(item.City)}`)
     await loaded(forty)
     const before = addresses().toSorted()
     expect(new Set(before).size).toBe(40)
-    const feed = changed(20, (one) => ({ ...one, mlsNumber: respelled(one.mlsNumber) }), forty)
+    const feed = changed(20, (home) => ({ ...home, mlsNumber: respelled(home.mlsNumber) }), forty)
     expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
     for (let nightsSaid = 1; nightsSaid < 4; nightsSaid++) {
       expect(addresses().toSorted()).toEqual(before)
@@ -100,7 +100,7 @@ describe('homes under other MLSNumbers', () => {
 
   test('whose facts change with their numbers keep both, and count as what changes', async () => {
     await loaded(forty)
-    const dear = (one: Home): Home => ({ ...one, price: one.price * 100 })
+    const dear = (home: Home): Home => ({ ...home, price: home.price * 100 })
     const feed = [...changed(8, dear, forty.slice(0, 39)), renumbered(dear(forty[39]))]
     const report = await night(feed)
     expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0, hold: 10 } })
@@ -119,29 +119,29 @@ describe('homes under other MLSNumbers', () => {
     ['confirmed', 3, () => Promise.resolve()],
   ])('whose facts are %s go with their old numbers, whatever else is renumbered by then', async (_, said, decide) => {
     await loaded(forty)
-    const dear = (one: Home): Home => ({ ...one, price: one.price * 100 })
-    const feed = [...changed(8, (one) => renumbered(dear(one)), forty.slice(0, 39)), dear(forty[39])]
+    const dear = (home: Home): Home => ({ ...home, price: home.price * 100 })
+    const feed = [...changed(8, (home) => renumbered(dear(home)), forty.slice(0, 39)), dear(forty[39])]
     expect(await nights(said, feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 17 } })
     await decide()
-    const more = feed.map((one, i) => (i === 8 ? renumbered(one) : one))
+    const more = feed.map((home, i) => (i === 8 ? renumbered(home) : home))
     expect(await night(more)).toMatchObject({ result: 'ok', counts: { create: 9, update: 1, delete: 9, hold: 0 } })
     expect(there()).toEqual(keys(more))
   })
 
   test('all of them, and wrong beside that: a person is asked, as the site would not be what it was', async () => {
     await loaded(forty)
-    const feed = forty.map((one) => ({ ...renumbered(one), price: one.price * 100 }))
+    const feed = forty.map((home) => ({ ...renumbered(home), price: home.price * 100 }))
     for (let nightsSaid = 1; nightsSaid <= 5; nightsSaid++)
       expect((await night(feed)).holds.map(({ rule }) => rule)).toContain('unrecognisable')
     expect(there()).toEqual(keys(forty))
   })
 
   test('without an address are told by their number, which is only spelled otherwise', async () => {
-    const hidden = forty.map((one) => ({ ...one, street: 'Undisclosed', unit: '' }))
+    const hidden = forty.map((home) => ({ ...home, street: 'Undisclosed', unit: '' }))
     const zeros = (count: number) =>
       changed(
         count,
-        (one) => ({ ...one, mlsNumber: one.mlsNumber.replace('IA', one.rental ? '00IA' : 'IA00') }),
+        (home) => ({ ...home, mlsNumber: home.mlsNumber.replace('IA', home.rental ? '00IA' : 'IA00') }),
         hidden,
       )
     await loaded(hidden)
@@ -159,9 +159,14 @@ describe('homes under other MLSNumbers', () => {
     ['of zeros alone', '00', ''],
     ['a letter behind a digit', 'AG7-', 'M'],
   ])('without an address are told by their number behind a prefix, %s', async (_, prefix, letter) => {
-    const hidden = forty.map((one, i) => ({ ...one, street: 'Undisclosed', unit: '', mlsNumber: `${letter}${i + 1}` }))
+    const hidden = forty.map((home, i) => ({
+      ...home,
+      street: 'Undisclosed',
+      unit: '',
+      mlsNumber: `${letter}${i + 1}`,
+    }))
     await loaded(hidden)
-    const feed = changed(20, (one) => ({ ...one, mlsNumber: `${prefix}${one.mlsNumber}` }), hidden)
+    const feed = changed(20, (home) => ({ ...home, mlsNumber: `${prefix}${home.mlsNumber}` }), hidden)
     expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
     await nights(3, feed)
     expect(there()).toEqual(keys(feed))
@@ -169,12 +174,12 @@ describe('homes under other MLSNumbers', () => {
 
   test('without an address are none where the numbers are others: another office asks', async () => {
     const numbered = (letter: string): Home[] =>
-      forty.map((one, i) => ({
-        ...one,
+      forty.map((home, i) => ({
+        ...home,
         street: 'Undisclosed',
         unit: '',
         mlsNumber: `${letter}-${1001 + i}`,
-        price: one.price + 1000 * i,
+        price: home.price + 1000 * i,
       }))
     await loaded(numbered('N'))
     expect((await nights(5, numbered('S'))).holds.map(({ rule }) => rule)).toContain('unrecognisable')
@@ -205,7 +210,7 @@ describe('homes under other MLSNumbers', () => {
       return world.run('backfill')
     }
     const whyOf = (report: ReadReport, { mlsNumber }: Home) =>
-      report.changes.find((one) => one.mlsNumber === mlsNumber)?.why
+      report.changes.find((change) => change.mlsNumber === mlsNumber)?.why
 
     test('wait with their old numbers for the next sync; what is new goes', async () => {
       await loaded(office)
@@ -264,7 +269,7 @@ describe('homes under other MLSNumbers', () => {
       await loaded()
       world.configure({ north: { volatile } }, { attempts: 1, profile: { pageSize: 10 } })
       world.standIn.addFault({ operations: ['List'], nth: 2, fault: { kind: 'status', status: 500 } })
-      const feed = all.map((one) => (one === all[0] || one === all[19] ? renumbered(one) : one))
+      const feed = all.map((home) => (home === all[0] || home === all[19] ? renumbered(home) : home))
       world.clock.advance(day)
       world.deliver(zillowFeed(feed))
       const report = await world.run(command)

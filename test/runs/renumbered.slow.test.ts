@@ -7,7 +7,7 @@ import { chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
 import { all, changed, day, playNights, renumbered, there, world } from './nights.ts'
 
-const withoutAddress = (one: Home): Home => ({ ...one, street: '' })
+const withoutAddress = (home: Home): Home => ({ ...home, street: '' })
 const moved = changed(3, renumbered)
 
 playNights()
@@ -26,7 +26,7 @@ function night(feed: readonly Home[] | string, command: 'sync' | 'backfill' = 's
 }
 
 const whyOf = (report: ReadReport, { mlsNumber }: Home) =>
-  report.changes.find((one) => one.mlsNumber === mlsNumber)?.why
+  report.changes.find((change) => change.mlsNumber === mlsNumber)?.why
 
 describe('what is new waits where its old number can not go', () => {
   const nameless = zillowRecord(home(99))
@@ -95,8 +95,8 @@ describe('the old listing stays where the new one can not be made', () => {
   const old = keys(all)
   /** The homes that moved are on the site, and once. */
   function areThere(): void {
-    const streets = world.listings().map((one) => String(one['Address']))
-    for (const { street } of all.slice(0, 3)) expect(streets.filter((one) => one.includes(street))).toHaveLength(1)
+    const streets = world.listings().map((item) => String(item['Address']))
+    for (const { street } of all.slice(0, 3)) expect(streets.filter((text) => text.includes(street))).toHaveLength(1)
   }
 
   test('as the service refuses it, at once and while it is not sent again', async () => {
@@ -130,7 +130,7 @@ describe('the old listing stays where the new one can not be made', () => {
 
   test('as its record comes twice and differs', async () => {
     await loaded()
-    const twice = moved.slice(0, 3).map((one) => zillowRecord({ ...one, bedrooms: one.bedrooms + 1 }))
+    const twice = moved.slice(0, 3).map((home) => zillowRecord({ ...home, bedrooms: home.bedrooms + 1 }))
     const report = await night(zillowFeed(moved).replace(zillowEnd, twice.join('') + zillowEnd))
     expect(report).toMatchObject({ result: 'partial', counts: { create: 0, delete: 0 } })
     expect(there()).toEqual(old)
@@ -139,7 +139,7 @@ describe('the old listing stays where the new one can not be made', () => {
 
   test("as its record can't be read", async () => {
     await loaded()
-    const broken = moved.slice(0, 3).map((one) => zillowRecord(one).replace(/<YearBuilt>\d+/, '<YearBuilt>long ago'))
+    const broken = moved.slice(0, 3).map((home) => zillowRecord(home).replace(/<YearBuilt>\d+/, '<YearBuilt>long ago'))
     const report = await night(zillowFeed(moved.slice(3)).replace(zillowEnd, broken.join('') + zillowEnd))
     expect(report).toMatchObject({ result: 'partial', counts: { create: 0, delete: 0, hold: 3, reject: 3 } })
     expect(whyOf(report, all[0])).toMatch(/NEW-\w+: its record \(.*\) can't be read: correct the feed/)

@@ -8,7 +8,7 @@ import { pick, seeded, testSeed } from '../support/random.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 
 const homes = Array.from({ length: 8 }, (_, i) => home(i + 1))
-const numbers = homes.map((one) => one.mlsNumber)
+const numbers = homes.map((home) => home.mlsNumber)
 const feeds = { north: { volatile: { refresh: '365d' }, limits: 'off' } }
 const faults: FaultRuleInput['fault'][] = [
   { kind: 'status', status: 500 },
@@ -75,9 +75,9 @@ test.each(Array.from({ length: 10 }, (_, index) => testSeed(1) + index))('seed %
     world.clock.advance(16 * 60_000)
     await repair()
     const ids = [...there().values()]
-    for (const mlsNumber of numbers.filter((one) => !contested.has(one)))
+    for (const mlsNumber of numbers.filter((text) => !contested.has(text)))
       expect(
-        ids.filter((one) => one === mlsNumber),
+        ids.filter((text) => text === mlsNumber),
         `seed ${seed}: ${mlsNumber}`,
       ).toHaveLength(1)
   } finally {

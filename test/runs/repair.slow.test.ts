@@ -9,7 +9,7 @@ import { RunWorld, chatbot } from '../support/run-world.ts'
 import { until } from '../support/until.ts'
 
 const all = homes(1, 10)
-const [a, b, c, d] = all.map((one) => one.mlsNumber)
+const [a, b, c, d] = all.map((home) => home.mlsNumber)
 const north = { volatile: { refresh: '365d' }, limits: { share: 50 } }
 /** What a probe found out of a service whose Delete takes the IDs of its list. */
 const listIds = { profile: { nativeId: 'list-id' } }
@@ -197,7 +197,7 @@ describe('what can not be trusted', () => {
     async (deleteWithoutMatch) => {
       world.standIn.changeProfile({ createdIdentifier: 'guid', deleteWithoutMatch })
       await loaded()
-      for (const one of [a, b, c]) await createAgain(one)
+      for (const text of [a, b, c]) await createAgain(text)
       const { error, duplicates } = await repaired()
       expect(error).toContain('Its Delete does not take the IDs of its list: set service.profile.nativeId to unknown')
       expect(duplicates[0].outcomes).toMatchObject([{ result: 'failed' }])
@@ -209,7 +209,7 @@ describe('what can not be trusted', () => {
   test("IDs that are another listing's identifiers: it stops at the first", async () => {
     world.standIn.changeProfile({ createdIdentifier: 'next-id' })
     await loaded()
-    for (const one of [a, b, c]) await createAgain(one)
+    for (const text of [a, b, c]) await createAgain(text)
     const { error } = await repaired()
     expect(error).toContain('answered "1 deleted" and still shows copy')
     expect(error).toContain('look whether another listing is missing')
@@ -260,7 +260,7 @@ describe('limits.share', () => {
   test('is not exceeded by repairs, nor by a repair and a sync together', async () => {
     world.configure({ north: { ...north, limits: { share: 20 } } }, listIds)
     await loaded()
-    for (const one of [a, b, c, d]) await createAgain(one)
+    for (const text of [a, b, c, d]) await createAgain(text)
     const { duplicates } = await repaired()
     expect(duplicates.flatMap(({ outcomes }) => outcomes.map(({ result }) => result))).toEqual([
       'done',
@@ -335,7 +335,7 @@ describe('the command', () => {
 
   test('what it did not come to, as the service failed before, does not count as repaired', async () => {
     await loaded()
-    for (const one of [a, b, c]) await createAgain(one)
+    for (const text of [a, b, c]) await createAgain(text)
     world.standIn.addFault({ operations: ['Delete'], nth: 2, fault: { kind: 'credentials' } })
     const { status, stdout } = await world.executed('repair', 'north', '--yes')
     expect({ status, stdout }).toEqual({
@@ -347,7 +347,7 @@ describe('the command', () => {
   test('--format json tells what limits.share allows of what is planned, as the text does', async () => {
     world.configure({ north: { ...north, limits: { share: 20 } } }, listIds)
     await loaded()
-    for (const one of [a, b, c, d]) await createAgain(one)
+    for (const text of [a, b, c, d]) await createAgain(text)
     const { stdout } = await world.executed('repair', 'north', '--yes', '--format', 'json')
     expect(JSON.parse(stdout)).toMatchObject({ deleted: 3, planned: 4, allowed: 3 })
     // Nobody is asked about no delete at all.
@@ -360,7 +360,7 @@ describe('the command', () => {
 
 test('told to stop in the middle, it stops between two copies', async () => {
   await loaded()
-  for (const one of [a, b, c]) await createAgain(one)
+  for (const text of [a, b, c]) await createAgain(text)
   const stopping = repaired(async () => {
     world.standIn.addFault({ operations: ['Delete'], nth: 2, fault: { kind: 'hang' } })
     void until(() => world.standIn.counts.Delete >= 2).then(() => world.stop.abort())
@@ -527,7 +527,7 @@ describe('where the IDs of the list are not known to be what Delete takes', () =
   test('stays within limits.share, and says so', async () => {
     world.configure({ north: { ...north, limits: { share: 20 } } })
     await loaded()
-    for (const one of [a, b, c, d]) for (let copy = 0; copy < 2; copy++) await createAgain(one)
+    for (const text of [a, b, c, d]) for (let copy = 0; copy < 2; copy++) await createAgain(text)
     world.calls()
     const { duplicates } = await repaired()
     expect(duplicates.map(({ outcomes }) => outcomes[0].result)).toEqual(['done', 'done', 'done', 'left'])

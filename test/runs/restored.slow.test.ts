@@ -22,7 +22,7 @@ const folder = (name = 'data'): string => join(world.folder, name)
 const numbers = (): string[] =>
   world
     .listings()
-    .map((one) => String(one['MLSNumber']))
+    .map((item) => String(item['MLSNumber']))
     .toSorted()
 
 /** A backup of the whole folder, of a store in which ten listings are known. */
@@ -153,9 +153,9 @@ describe('a restored backup', () => {
     if (decision === '--revoke') await world.approve()
     disk.noted()
     await world.executed('approve', 'north', decision, '--yes')
-    for (const one of left.slice(0, 2)) {
+    for (const home of left.slice(0, 2)) {
       world.clock.advance(day)
-      world.deliver(zillowFeed(left.map((each) => (each === one ? dearer(each) : each))))
+      world.deliver(zillowFeed(left.map((each) => (each === home ? dearer(each) : each))))
       expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
     }
     world.clock.advance(2 * day)
@@ -180,9 +180,9 @@ describe('a restored backup', () => {
     world.deliver(zillowFeed(all.slice(0, 11)))
     // Nothing was written since: it is as it was.
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 }, notes: [] })
-    for (const one of all.slice(0, 5)) {
-      const others = all.slice(0, 11).filter(({ mlsNumber }) => mlsNumber !== one.mlsNumber)
-      world.deliver(zillowFeed([dearer(one), ...others]))
+    for (const home of all.slice(0, 5)) {
+      const others = all.slice(0, 11).filter(({ mlsNumber }) => mlsNumber !== home.mlsNumber)
+      world.deliver(zillowFeed([dearer(home), ...others]))
       await world.run()
     }
     disk.setBack()

@@ -41,4 +41,4 @@ export function run(some: readonly Home[] = all, command: 'sync' | 'diff' | 'bac
   return world.run(command, 'north', daemon)
 }
 
-export const changed = (...some: Home[]): Home[] => all.map((one) => (some.includes(one) ? dearer(one) : one))
+export const changed = (...some: Home[]): Home[] => all.map((home) => (some.includes(home) ? dearer(home) : home))

@@ -10,7 +10,7 @@ import { RunWorld } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
 
 const hour = 3_600_000
-const gone = (one: Home): Home => ({ ...one, status: 'Withdrawn' })
+const gone = (home: Home): Home => ({ ...home, status: 'Withdrawn' })
 const all = homes(1, 20)
 
 let world: RunWorld
@@ -38,9 +38,9 @@ describe('of a delta', () => {
   })
 
   test('every file since the last one is read, and the last word on a listing counts', async () => {
-    const [one, two, three, four] = all
-    put('drop-02.xml', [dearer(one), gone(two), dearer(three)])
-    put('drop-03.xml', [gone(one), two])
+    const [home, two, three, four] = all
+    put('drop-02.xml', [dearer(home), gone(two), dearer(three)])
+    put('drop-03.xml', [gone(home), two])
     put('drop-04.xml', [dearer(dearer(three))])
     const report = await world.run()
     expect(report).toMatchObject({
@@ -49,7 +49,7 @@ describe('of a delta', () => {
       delivery: { complete: true, records: 3, listings: 2, removals: 1 },
       notes: [],
     })
-    expect(world.numbers()).toEqual(keys(all).filter((key) => key !== one.mlsNumber))
+    expect(world.numbers()).toEqual(keys(all).filter((key) => key !== home.mlsNumber))
     expect(priceOf(three)).toBe(dearer(dearer(three)).price)
     put('drop-05.xml', [dearer(four)])
     expect(await world.run()).toMatchObject({
@@ -62,9 +62,9 @@ describe('of a delta', () => {
   })
 
   test('which were read is known under another name of the feed, too', async () => {
-    const [one, two, three] = all
-    put('drop-02.xml', [dearer(one)])
-    put('drop-03.xml', [dearer(dearer(one))])
+    const [home, two, three] = all
+    put('drop-02.xml', [dearer(home)])
+    put('drop-03.xml', [dearer(dearer(home))])
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
     // Whoever sends the files takes the last one away, and its clock is behind.
     rmSync(`${world.folder}/drop-03.xml`)
@@ -75,14 +75,14 @@ describe('of a delta', () => {
     put('drop-05.xml', [dearer(three)])
     world.clock.advance(hour)
     expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { update: 2 } })
-    expect([priceOf(one), priceOf(two)]).toEqual([dearer(dearer(one)).price, dearer(two).price])
+    expect([priceOf(home), priceOf(two)]).toEqual([dearer(dearer(home)).price, dearer(two).price])
   })
 
   test('a record that can be read takes the place of one that can not, but not the other way round', async () => {
-    const [one, two] = all
+    const [home, two] = all
     const broken = (of: Home): string => zillowFeed([dearer(of)]).replace(/<(\w*Status)>[^<]*</, '<$1>Haunted<')
-    put('drop-02.xml', broken(one))
-    put('drop-03.xml', [dearer(one)])
+    put('drop-02.xml', broken(home))
+    put('drop-03.xml', [dearer(home)])
     put('drop-04.xml', [dearer(two)])
     put('drop-05.xml', broken(two))
     const report = await world.run()
@@ -93,7 +93,7 @@ describe('of a delta', () => {
     })
     expect(partsOf(report)).toBe(3)
     expect(report.rejects).toMatchObject([{ at: expect.stringMatching(/^drop-05\.xml: /), mlsNumber: two.mlsNumber }])
-    expect([priceOf(one), priceOf(two)]).toEqual([dearer(one).price, two.price])
+    expect([priceOf(home), priceOf(two)]).toEqual([dearer(home).price, two.price])
   })
 
   test.each([
@@ -106,7 +106,7 @@ describe('of a delta', () => {
     const report = await world.run()
     expect(report).toMatchObject({ result: 'partial', delivery: { complete: false } })
     expect(report.delivery.reasons).toEqual([expect.stringMatching(/^drop-03\.xml: /)])
-    expect([priceOf(all[2]), priceOf(all[3])]).toEqual([all[2], all[3]].map((one) => dearer(one).price))
+    expect([priceOf(all[2]), priceOf(all[3])]).toEqual([all[2], all[3]].map((home) => dearer(home).price))
     expect(await world.run()).toMatchObject({ result: 'partial', delivery: { complete: false } })
     world.clock.advance(-hour / 2)
     put('drop-03.xml', all.slice(0, 2).map(dearer), 0)
@@ -116,9 +116,9 @@ describe('of a delta', () => {
   })
 
   test('a file that is cut and then taken away gives no earlier one the last word', async () => {
-    const [one, two, three, four] = all
-    put('drop-02.xml', [dearer(one), two, dearer(three)])
-    put('drop-03.xml', zillowFeed([dearer(dearer(one)), gone(two), four]).slice(0, -20))
+    const [home, two, three, four] = all
+    put('drop-02.xml', [dearer(home), two, dearer(three)])
+    put('drop-03.xml', zillowFeed([dearer(dearer(home)), gone(two), four]).slice(0, -20))
     put('drop-04.xml', [dearer(four)])
     const reasons = [expect.stringMatching(/^drop-03\.xml: /)]
     for (let i = 0; i < 2; i++) expect(await world.run()).toMatchObject({ result: 'partial', delivery: { reasons } })
@@ -126,8 +126,8 @@ describe('of a delta', () => {
     expect(await world.run()).toMatchObject({ result: 'partial', delivery: { reasons } })
     rmSync(`${world.folder}/drop-03.xml`)
     expect(await world.run()).toMatchObject({ result: 'ok', changes: [] })
-    expect([one, three, four].map(priceOf)).toEqual(
-      [dearer(dearer(one)), dearer(three), dearer(four)].map(({ price }) => price),
+    expect([home, three, four].map(priceOf)).toEqual(
+      [dearer(dearer(home)), dearer(three), dearer(four)].map(({ price }) => price),
     )
     expect(world.listing(two.mlsNumber)).toBeUndefined()
     put('drop-05.xml', [two])
@@ -144,7 +144,7 @@ describe('of a delta', () => {
     const report = await world.run()
     expect(report).toMatchObject({ result: 'ok', counts: { update: 5 }, delivery: { records: 8 } })
     expect(all.slice(0, 8).map(priceOf)).toEqual(
-      all.slice(0, 8).map((one, at) => ([0, 4, 5].includes(at) ? one : dearer(one)).price),
+      all.slice(0, 8).map((home, at) => ([0, 4, 5].includes(at) ? home : dearer(home)).price),
     )
   })
 
@@ -177,15 +177,15 @@ describe('of a delta', () => {
   })
 
   test('a file that comes late, with the time at which it was written, is read in its place', async () => {
-    const [one, two, three] = all
-    put('drop-02.xml', [dearer(one)])
-    put('drop-03.xml', [dearer(dearer(one)), dearer(three)])
+    const [home, two, three] = all
+    put('drop-02.xml', [dearer(home)])
+    put('drop-03.xml', [dearer(dearer(home)), dearer(three)])
     expect(await world.run()).toMatchObject({ counts: { update: 2 } })
     world.clock.advance(-1.5 * hour)
-    put('drop-02-b.xml', [one, dearer(two)], 0)
+    put('drop-02-b.xml', [home, dearer(two)], 0)
     world.clock.advance(2 * hour)
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
-    expect([priceOf(one), priceOf(two)]).toEqual([dearer(dearer(one)).price, dearer(two).price])
+    expect([priceOf(home), priceOf(two)]).toEqual([dearer(dearer(home)).price, dearer(two).price])
     expect(await world.run()).toMatchObject({ result: 'ok', changes: [], delivery: { records: 2 } })
     put('drop-04.xml', [dearer(all[4])])
     expect(await world.run()).toMatchObject({ result: 'ok', delivery: { records: 1 } })
@@ -200,34 +200,34 @@ describe('of a delta', () => {
   test.each([[[]], [['drop-05.xml']]])(
     'a file that is taken away gives no earlier one the last word, whatever comes then: %j',
     async (then) => {
-      const one = all[0]
-      put('drop-02.xml', [dearer(one)])
-      put('drop-03.xml', [dearer(dearer(one))])
+      const home = all[0]
+      put('drop-02.xml', [dearer(home)])
+      put('drop-03.xml', [dearer(dearer(home))])
       put('drop-04.xml', [dearer(all[1])])
       expect(await world.run()).toMatchObject({ counts: { update: 2 } })
       rmSync(`${world.folder}/drop-03.xml`)
       for (const name of then) put(name, [dearer(all[2])])
       expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: then.length } })
-      expect(priceOf(one)).toBe(dearer(dearer(one)).price)
+      expect(priceOf(home)).toBe(dearer(dearer(home)).price)
     },
   )
 
   test('a file with a time of next year, by a wrong clock, counts once, and keeps no other one from being read', async () => {
-    const [one, two, three, four] = all
+    const [home, two, three, four] = all
     const nextYear = Math.floor(world.clock.now() / 1000) + 365 * 86_400
-    put('drop-02.xml', [dearer(one)])
+    put('drop-02.xml', [dearer(home)])
     utimesSync(`${world.folder}/drop-02.xml`, nextYear, nextYear)
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
     put('drop-03.xml', [dearer(two)])
-    put('drop-04.xml', [dearer(dearer(one)), dearer(three)])
+    put('drop-04.xml', [dearer(dearer(home)), dearer(three)])
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 3 } })
     expect(await world.run()).toMatchObject({ result: 'ok', changes: [], delivery: { records: 0 } })
     rmSync(`${world.folder}/drop-02.xml`)
     put('drop-05.xml', [dearer(four)])
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
     expect(await world.run()).toMatchObject({ result: 'ok', changes: [], delivery: { records: 1 } })
-    expect([one, two, three, four].map(priceOf)).toEqual(
-      [dearer(one), two, three, four].map((home) => dearer(home).price),
+    expect([home, two, three, four].map(priceOf)).toEqual(
+      [dearer(home), two, three, four].map((home) => dearer(home).price),
     )
   })
 
@@ -271,7 +271,7 @@ describe('of a delta that was never read', () => {
 
   test('a backfill of an empty chatbot loads all of them', async () => {
     world.configure({ north: drop })
-    for (const [at, one] of all.slice(0, 12).entries()) put(`drop-${String(at).padStart(2, '0')}.xml`, [one])
+    for (const [at, home] of all.slice(0, 12).entries()) put(`drop-${String(at).padStart(2, '0')}.xml`, [home])
     expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { create: 12 } })
     put('drop-12.xml', [dearer(all[0])])
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 0, update: 1 }, notes: [] })

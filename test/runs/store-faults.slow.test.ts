@@ -26,7 +26,7 @@ afterEach(() => {
   return world.end()
 })
 
-const numbers = (): string[] => world.listings().map((one) => String(one['MLSNumber']))
+const numbers = (): string[] => world.listings().map((item) => String(item['MLSNumber']))
 
 /** A file system in memory of so many kilobytes; the test is skipped where this user may mount none. */
 function smallDisk(kilobytes: number, skip: (why: string) => void): string {
@@ -97,7 +97,7 @@ describe('a daemon', () => {
         // SQLite's log may have had room for some of it.
         expect(new Set(numbers()).size).toBe(numbers().length)
         rmSync(filler)
-        const wanted = next.map((one) => one.mlsNumber).join()
+        const wanted = next.map((home) => home.mlsNumber).join()
         await until(() => numbers().toSorted().join() === wanted && told.length > 1)
         child.kill('SIGTERM')
       }
@@ -105,7 +105,7 @@ describe('a daemon', () => {
       await new Promise((resolve) => receiver.close(resolve))
       expect(status).toBe(0)
       expect(stderr).not.toContain('defect')
-      expect(numbers().toSorted()).toEqual(next.map((one) => one.mlsNumber).toSorted())
+      expect(numbers().toSorted()).toEqual(next.map((home) => home.mlsNumber).toSorted())
       expect(world.calls()).toMatchObject({ Create: 12 })
       expect(told).toEqual(['north: runs fail', 'north is up to date again'])
     },
@@ -134,7 +134,7 @@ test('where there is no room as it starts, a daemon waits for it, and what was w
     const headers = { authorization: `Bearer ${http.token}` }
     expect(await (await fetch(page, { headers })).json()).toMatchObject({ reasons: [{ what: 'store' }] })
     rmSync(filler)
-    await until(() => numbers().toSorted().join() === next.map((one) => one.mlsNumber).join())
+    await until(() => numbers().toSorted().join() === next.map((home) => home.mlsNumber).join())
     child.kill('SIGTERM')
   }, 'daemon')
   expect(ended.status).toBe(0)
@@ -164,7 +164,7 @@ describe('on a disk that', () => {
     remount(disk, 'size=64m')
     expect(await sync(disk)).toMatchObject({ status: 0 })
     expect(await sync(disk)).toMatchObject({ status: 0 })
-    expect(numbers().toSorted()).toEqual(many.map((one) => one.mlsNumber).toSorted())
+    expect(numbers().toSorted()).toEqual(many.map((home) => home.mlsNumber).toSorted())
     world.calls()
     expect(await sync(disk)).toMatchObject({ status: 0 })
     expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
@@ -182,7 +182,7 @@ describe('on a disk that', () => {
     expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
     rmSync(filler)
     expect(await sync(disk)).toMatchObject({ status: 0 })
-    expect(numbers().toSorted()).toEqual(next.map((one) => one.mlsNumber).toSorted())
+    expect(numbers().toSorted()).toEqual(next.map((home) => home.mlsNumber).toSorted())
   })
 
   test('is full where the scratch files are: the run ends before it calls anything', async ({ skip }) => {
@@ -213,7 +213,7 @@ describe('on a disk that', () => {
     expect(new Set(numbers()).size).toBe(numbers().length)
     expect((await world.command('sync')).status).toBe(0)
     expect((await world.command('sync')).status).toBe(0)
-    expect(numbers().toSorted()).toEqual(many.map((one) => one.mlsNumber).toSorted())
+    expect(numbers().toSorted()).toEqual(many.map((home) => home.mlsNumber).toSorted())
   })
 
   test('became read-only: the run ends before it calls anything; looking is possible; writable again, it is right', async ({
@@ -231,7 +231,7 @@ describe('on a disk that', () => {
     expect((await world.command('status')).status).toBe(0)
     remount(disk, 'rw')
     expect(await sync(disk)).toMatchObject({ status: 0 })
-    expect(numbers().toSorted()).toEqual(next.map((one) => one.mlsNumber).toSorted())
+    expect(numbers().toSorted()).toEqual(next.map((home) => home.mlsNumber).toSorted())
   })
 
   test('is not there: the folder that cannot be made is named', async () => {

@@ -23,11 +23,11 @@ beforeEach(async () => {
 afterEach(() => world.end())
 
 const file = (): string => join(world.folder, 'store.db')
-const numbers = (): string[] => world.listings().map((one) => String(one['MLSNumber']))
+const numbers = (): string[] => world.listings().map((item) => String(item['MLSNumber']))
 
 /** The service is as the feed says, each listing once, and a further run writes nothing. */
 async function right(feed: readonly Home[]): Promise<void> {
-  expect(numbers().toSorted()).toEqual(feed.map((one) => one.mlsNumber).toSorted())
+  expect(numbers().toSorted()).toEqual(feed.map((home) => home.mlsNumber).toSorted())
   world.calls()
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: feed.length } })
   expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })

@@ -108,7 +108,7 @@ test('a person who edits a few, again and again, is no other program', async () 
   await run('one')
   await run('one')
   for (let times = 0; times < 2; times++) {
-    for (const one of homes.slice(0, 2)) world.standIn.edit(chatbot, one.mlsNumber, { YearBuilt: 1900 })
+    for (const home of homes.slice(0, 2)) world.standIn.edit(chatbot, home.mlsNumber, { YearBuilt: 1900 })
     expect(await run('one')).toMatchObject({ result: 'ok', counts: { update: 2 }, notes: [] })
     await run('one')
   }
@@ -119,7 +119,7 @@ describe('with marks', () => {
   const isThere = expect.stringMatching(
     /^Listings of this feed were written by another store \([\da-f]{8}\).*Creates wait 15 minutes/,
   )
-  const numbers = (): unknown[] => world.listings().map((one) => one['MLSNumber'])
+  const numbers = (): unknown[] => world.listings().map((item) => item['MLSNumber'])
 
   test('the other is a lost store at first, another program once its marks go on changing; then nothing is created', async () => {
     world.deliver(zillowFeed(homes.slice(0, 10)))
@@ -231,7 +231,7 @@ describe('with marks', () => {
   test('nor is a lost store whose latest mark a list hides, and shows, again and again', async () => {
     world.deliver(zillowFeed(homes.slice(0, 10)))
     await run('one', tagged)
-    world.deliver(zillowFeed(homes.slice(0, 10).map((one, index) => (index < 7 ? dearer(one) : one))))
+    world.deliver(zillowFeed(homes.slice(0, 10).map((home, index) => (index < 7 ? dearer(home) : home))))
     await run('one', tagged)
     await run('two', tagged)
     for (let times = 0; times < 2; times++) {
@@ -323,8 +323,8 @@ describe('with marks', () => {
       expect(numbers()).toHaveLength(24)
       const first = world.standIn.listings(chatbot).slice(0, 12)
       world.calls()
-      const [one] = await runEach(1)
-      expect(one.notes).toEqual([
+      const [report] = await runEach(1)
+      expect(report.notes).toEqual([
         'Another program created 12 listings, too; the copies of this one were taken off, and the next run takes over what stays.',
       ])
       expect(world.standIn.listings(chatbot).map(({ id }) => id)).toEqual(first.map(({ id }) => id))
@@ -338,8 +338,8 @@ describe('with marks', () => {
       world.deliver(zillowFeed(homes.slice(0, 3)))
       await together('./one.db', './two.db', unmarked)
       world.standIn.addFault({ operations: ['Delete'], nth: 1, fault: { kind: 'refuse', message: 'it is locked' } })
-      const [one] = await runEach(1)
-      expect(one).toMatchObject({
+      const [report] = await runEach(1)
+      expect(report).toMatchObject({
         result: 'partial',
         notes: [
           expect.stringMatching(/^Another program created 2 listings, too; the copies of this one were taken off/),
@@ -357,9 +357,9 @@ describe('with marks', () => {
       world.deliver(zillowFeed(homes))
       await together('./one.db', './two.db', unmarked)
       world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'credentials' } })
-      const [one] = await runEach(1)
-      expect(one.result).toBe('failed')
-      expect(one.applied!.calls.delete).toBeLessThan(12)
+      const [report] = await runEach(1)
+      expect(report.result).toBe('failed')
+      expect(report.applied!.calls.delete).toBeLessThan(12)
     })
 
     test.each([

@@ -30,7 +30,7 @@ const sent = (): number =>
   }).length
 const lose = (fault: FaultRuleInput['fault']): void =>
   world.standIn.addFault({ operations: ['Create'], mlsNumber, times: 1, fault })
-const changeOf = ({ changes }: ReadReport) => changes.find((one) => one.mlsNumber === mlsNumber)
+const changeOf = ({ changes }: ReadReport) => changes.find((change) => change.mlsNumber === mlsNumber)
 
 async function shownOnce(): Promise<void> {
   expect(world.listings()).toHaveLength(16)
@@ -125,7 +125,7 @@ test('killed before anybody looked: the next run looks, one after `settle` creat
 test('killed, and carried out, behind the pages that can be read: found by the first look, and updated', async () => {
   world.standIn.changeProfile({ order: 'id' })
   await killed({ kind: 'hang', carriedOut: true })
-  world.deliver(zillowFeed(all.map((one) => (one.mlsNumber === mlsNumber ? dearer(one) : one))))
+  world.deliver(zillowFeed(all.map((home) => (home.mlsNumber === mlsNumber ? dearer(home) : home))))
   expect(changeOf(await world.run())).toMatchObject({ kind: 'create', outcome: { result: 'done' } })
   expect(sent()).toBe(1)
   expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: dearer(home(16)).price })
@@ -144,7 +144,7 @@ test("Create's answer is kept with the row; who did not hear it has none", async
   }
   const given = () =>
     new Map(world.standIn.listings(chatbot).map(({ listing, identifier }) => [listing.MLSNumber, identifier]))
-  const one = home(1).mlsNumber
+  const text = home(1).mlsNumber
   world.standIn.clearFaults()
   world.standIn.changeProfile({ createdIdentifier: 'guid' })
   lose({ kind: 'reset', when: 'after-carrying-out' })
@@ -156,11 +156,11 @@ test("Create's answer is kept with the row; who did not hear it has none", async
   expect([...(await rows())]).toEqual([...given()].map(([key, id]) => [key, key === mlsNumber ? null : id]))
   expect((await rows()).get(added.mlsNumber)).toMatch(/-.*-/)
 
-  world.standIn.remove(chatbot, one)
-  const before = (await rows()).get(one)
-  expect(await world.run()).toMatchObject({ result: 'ok', changes: [{ kind: 'create', mlsNumber: one }] })
-  expect((await rows()).get(one)).toBe(given().get(one))
-  expect((await rows()).get(one)).not.toBe(before)
+  world.standIn.remove(chatbot, text)
+  const before = (await rows()).get(text)
+  expect(await world.run()).toMatchObject({ result: 'ok', changes: [{ kind: 'create', mlsNumber: text }] })
+  expect((await rows()).get(text)).toBe(given().get(text))
+  expect((await rows()).get(text)).not.toBe(before)
 
   world.loseStore()
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { adopt: 17 } })

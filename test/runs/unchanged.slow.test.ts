@@ -128,7 +128,7 @@ describe.each([
 
   test('puts back what people deleted on the service', async () => {
     await loaded()
-    for (const one of all.slice(0, 2)) world.standIn.remove(chatbot, one.mlsNumber)
+    for (const home of all.slice(0, 2)) world.standIn.remove(chatbot, home.mlsNumber)
     expect((await world.run()).counts).toMatchObject({ create: 2, unchanged: 10 })
     expect(there()).toEqual(keys(all))
     await isQuiet()
@@ -146,7 +146,7 @@ describe.each([
   test('loses what `where` leaves out from now on, and gets it back', async () => {
     await loaded()
     const City = all.map(({ city }) => city).filter((city) => city !== all[0].city)
-    const left = all.filter((one) => one.city !== all[0].city)
+    const left = all.filter((home) => home.city !== all[0].city)
     configure({ where: { City }, limits: 'off' })
     expect((await world.run()).counts).toMatchObject({ delete: 12 - left.length, unchanged: left.length })
     expect(there()).toEqual(keys(left))

@@ -56,7 +56,7 @@ function night(some: readonly Home[] | string): Promise<ReadReport> {
 const cut = (count: number, some: readonly Home[] = all): string => resoFeed(some.slice(0, count))
 const there = (): number => world.listings().length
 const kinds = (report: ReadReport, kind: string): string[] =>
-  report.changes.flatMap((one) => (one.kind === kind ? [one.mlsNumber] : []))
+  report.changes.flatMap((change) => (change.kind === kind ? [change.mlsNumber] : []))
 
 async function loaded(): Promise<void> {
   expect(await night(all)).toMatchObject({ result: 'ok', delivery: { complete: true }, counts: { create: 20 } })
@@ -88,7 +88,7 @@ describe('a table that ends with its connection', () => {
   test("deletes what two of them lack, and holds what only one does, which is nobody's trouble", async () => {
     await loaded()
     const gone = [all[3], all[8]]
-    const rest = all.filter((one) => !gone.includes(one))
+    const rest = all.filter((home) => !gone.includes(home))
     const first = await night(rest)
     expect(first).toMatchObject({ result: 'ok', delivery: { complete: true }, counts: { delete: 0, hold: 2 } })
     expect(first.changes[0]).toMatchObject({ cause: 'unproven', held: 'delete' })
@@ -101,7 +101,7 @@ describe('a table that ends with its connection', () => {
   test('leaves what a person refused to delete refused, though it lacks for the first time what was said to be gone', async () => {
     world.configure({ north: { source: sourceOf(), preset, delivery: 'full', volatile } })
     await loaded()
-    const gone = [...all.slice(0, 6).map((one) => ({ ...one, status: 'Withdrawn' })), ...all.slice(6)]
+    const gone = [...all.slice(0, 6).map((home) => ({ ...home, status: 'Withdrawn' })), ...all.slice(6)]
     expect(await night(gone)).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
     await world.executed('approve', 'north', '--refuse', '--yes')
     const lacking = await night(all.slice(6))
@@ -151,9 +151,9 @@ describe('a table that ends with its connection', () => {
   test.each([
     [12, 17],
     [17, 12],
-  ])('is cut after %i rows, then after %i: nothing is deleted, and status 4 says so', async (one, two) => {
+  ])('is cut after %i rows, then after %i: nothing is deleted, and status 4 says so', async (number, two) => {
     await loaded()
-    for (const rows of [one, two, one]) {
+    for (const rows of [number, two, number]) {
       const report = await night(cut(rows))
       expect(report).toMatchObject({ result: 'partial', delivery: { complete: false }, counts: { delete: 0 } })
       expect(report.delivery.reasons).toEqual(["its end can't be proven, and the delivery before does not end like it"])
@@ -206,7 +206,7 @@ describe('a table that ends with its connection', () => {
   test('shows no home twice: the new number waits with the old one, of which only one delivery says that it left', async () => {
     world.configure({ north: { source: sourceOf(), preset, delivery: 'full', volatile } })
     await loaded()
-    const renumbered = all.map((one, i) => (i < 3 ? { ...one, mlsNumber: `NEW-${one.mlsNumber}` } : one))
+    const renumbered = all.map((home, i) => (i < 3 ? { ...home, mlsNumber: `NEW-${home.mlsNumber}` } : home))
     const first = await night(renumbered)
     expect(first).toMatchObject({ result: 'ok', counts: { create: 0, delete: 0, hold: 6 } })
     expect(there()).toBe(20)

@@ -13,16 +13,16 @@ beforeEach(async () => {
   await night(all)
 })
 
-const dear = (count: number): Home[] => all.map((one, i) => (i < count ? { ...one, price: one.price * 100 } : one))
-const unreadable = (one: Home): string => zillowRecord(one).replace(/<YearBuilt>\d+/, '<YearBuilt>long ago')
+const dear = (count: number): Home[] => all.map((home, i) => (i < count ? { ...home, price: home.price * 100 } : home))
+const unreadable = (home: Home): string => zillowRecord(home).replace(/<YearBuilt>\d+/, '<YearBuilt>long ago')
 const feedOf = (...records: string[]): string => zillowStart + records.join('') + zillowEnd
 /** The service shows these once more. */
 const showTwice = (some: readonly Home[]): void => {
-  for (const one of some) world.standIn.seed(chatbot, [world.listing(one.mlsNumber) as never])
+  for (const home of some) world.standIn.seed(chatbot, [world.listing(home.mlsNumber) as never])
 }
 
 describe('is nothing that another kind of hold, or another night, tells to be right again', () => {
-  const otherwise = dear(8).map((one, i) => (i < 4 ? { ...one, price: one.price / 10 } : one))
+  const otherwise = dear(8).map((home, i) => (i < 4 ? { ...home, price: home.price / 10 } : home))
   test.each<[string, readonly Home[][], number]>([
     ['an empty file between them', [dear(9), [], dear(8)], 8],
     ['as many are missing, and come back', [dear(9).slice(0, 28), dear(8)], 8],
@@ -52,7 +52,7 @@ describe('on a night on which some of it cannot be told', () => {
   test.each([
     [
       'come twice and differ',
-      [...some, ...some.map((one) => ({ ...one, bedrooms: one.bedrooms + 1 }))].map(zillowRecord),
+      [...some, ...some.map((home) => ({ ...home, bedrooms: home.bedrooms + 1 }))].map(zillowRecord),
     ],
     ["can't be read", some.map(unreadable)],
   ])('creates, of which some %s; new ones join them', async (_, records) => {
@@ -70,12 +70,12 @@ describe('on a night on which some of it cannot be told', () => {
   test.each([
     [
       "can't be read",
-      (wrong: Home[]) => feedOf(...wrong.map((one, i) => (i < 10 ? unreadable(one) : zillowRecord(one)))),
+      (wrong: Home[]) => feedOf(...wrong.map((home, i) => (i < 10 ? unreadable(home) : zillowRecord(home)))),
     ],
     [
       'come twice and differ',
       (wrong: Home[]) =>
-        feedOf(...[...wrong, ...wrong.slice(0, 10).map((one) => ({ ...one, bedrooms: 9 }))].map(zillowRecord)),
+        feedOf(...[...wrong, ...wrong.slice(0, 10).map((home) => ({ ...home, bedrooms: 9 }))].map(zillowRecord)),
     ],
   ])('prices that ask for a person, of which some %s', async (_, feed) => {
     for (let n = 0; n < 5; n++) await night(dear(36))
@@ -83,9 +83,9 @@ describe('on a night on which some of it cannot be told', () => {
   })
 
   test('homes under other MLSNumbers, of which some new records cannot be read: no home leaves without the other', async () => {
-    const moved = all.map((one, i) => (i < 12 ? { ...one, mlsNumber: `NEW-${one.mlsNumber}` } : one))
+    const moved = all.map((home, i) => (i < 12 ? { ...home, mlsNumber: `NEW-${home.mlsNumber}` } : home))
     expect(await night(moved)).toMatchObject({ result: 'held', counts: { hold: 24 } })
-    await night(feedOf(...moved.map((one, i) => (i < 6 ? unreadable(one) : zillowRecord(one)))))
+    await night(feedOf(...moved.map((home, i) => (i < 6 ? unreadable(home) : zillowRecord(home)))))
     expect(world.listings()).toHaveLength(40)
   })
 })
@@ -95,7 +95,7 @@ describe('where fewer are left', () => {
     await night(dear(12))
     world.configure({ north: { volatile, where: { City: [...new Set(all.slice(4).map(({ city }) => city))] } } })
     await night(dear(12))
-    expect(world.listings().filter((one) => Number(one['SalePrice']) > 5_000_000)).toEqual([])
+    expect(world.listings().filter((item) => Number(item['SalePrice']) > 5_000_000)).toEqual([])
   })
 
   test('nothing is held with limits: off but what was refused', async () => {
@@ -106,7 +106,7 @@ describe('where fewer are left', () => {
 })
 
 describe('while cosmetic fields move each night', () => {
-  const noText = all.map((one, i) => (i < 20 ? { ...one, description: '' } : one))
+  const noText = all.map((home, i) => (i < 20 ? { ...home, description: '' } : home))
   const photosOf = (version: number): string =>
     zillowFeed(noText).replaceAll('.jpg</PictureUrl>', `.jpg?v=${version}</PictureUrl>`)
 
@@ -114,12 +114,13 @@ describe('while cosmetic fields move each night', () => {
     ['descriptions that are gone', photosOf],
     [
       'photos that are gone',
-      (n: number) => all.map((one, i) => ({ ...one, photos: i < 20 ? 0 : one.photos, description: `As of day ${n}` })),
+      (n: number) =>
+        all.map((home, i) => ({ ...home, photos: i < 20 ? 0 : home.photos, description: `As of day ${n}` })),
     ],
     [
       'another city',
       (n: number) =>
-        all.map((one, i) => (i < 20 ? { ...one, city: 'Newtown', latitude: one.latitude + n / 100_000 } : one)),
+        all.map((home, i) => (i < 20 ? { ...home, city: 'Newtown', latitude: home.latitude + n / 100_000 } : home)),
     ],
   ])('%s go after 72 hours', async (_, feed) => {
     for (let n = 0; n < 3; n++) expect(await night(feed(n))).toMatchObject({ result: 'held' })
@@ -155,16 +156,16 @@ test('while a price is refused, what somebody edits beside it is put right, and 
 })
 
 test('an approval of all of a delivery covers each fact in it, and takes no newcomer with it', async () => {
-  const other = (one: Home, i: number): Home =>
+  const other = (home: Home, i: number): Home =>
     i < 8
-      ? { ...one, price: one.price * 2 }
+      ? { ...home, price: home.price * 2 }
       : i < 16
-        ? { ...one, city: 'Newtown' }
+        ? { ...home, city: 'Newtown' }
         : i < 24
-          ? { ...one, bedrooms: one.bedrooms + 3 }
+          ? { ...home, bedrooms: home.bedrooms + 3 }
           : i < 32
-            ? { ...one, propertyType: one.propertyType === 'Condo' ? 'Townhouse' : 'Condo' }
-            : one
+            ? { ...home, propertyType: home.propertyType === 'Condo' ? 'Townhouse' : 'Condo' }
+            : home
   const mixed = all.map(other)
   expect((await night(mixed)).holds.map(({ rule }) => rule)).toEqual(['unrecognisable'])
   await world.approve()
@@ -172,7 +173,7 @@ test('an approval of all of a delivery covers each fact in it, and takes no newc
 })
 
 describe('a night of a delivery that is not believed', () => {
-  const rooms = all.map((one, i) => (i < 20 ? { ...one, bedrooms: one.bedrooms + 3 } : one))
+  const rooms = all.map((home, i) => (i < 20 ? { ...home, bedrooms: home.bedrooms + 3 } : home))
   test.each([
     ['has no record', []],
     ['is of another office', homes(201, 240)],

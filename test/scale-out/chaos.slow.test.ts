@@ -42,11 +42,13 @@ test.skipIf(noPostgres !== null || process.env['SHIFT_DAYS'] !== undefined)(
     const random = seeded(seed)
     const feeds = new Map(Array.from({ length: 60 }, (_, n) => [`feed-${n}`, `SN-${n % chatbots}`]))
     world = await ScaleWorld.start({ feeds, rate, leaseTime, schedule: '*/15 * * * * *' })
-    const held = new Map(Array.from(feeds.keys(), (name, n) => [name, [1, 2, 3, 4].map((one) => home(n * 100 + one))]))
+    const held = new Map(
+      Array.from(feeds.keys(), (name, n) => [name, [1, 2, 3, 4].map((number) => home(n * 100 + number))]),
+    )
     const deliver = (name: string): void => world.deliver(name, held.get(name)!)
     /** One home is dearer, and one comes or goes. */
     const change = (name: string): void => {
-      const homes = held.get(name)!.map((one, index) => (index === 0 ? dearer(one) : one))
+      const homes = held.get(name)!.map((home, index) => (index === 0 ? dearer(home) : home))
       const number = [...feeds.keys()].indexOf(name) * 100 + 50 + Math.floor(random() * 40)
       if (homes.length > 4) homes.pop()
       else if (!homes.some(({ mlsNumber }) => mlsNumber === home(number).mlsNumber)) homes.push(home(number))

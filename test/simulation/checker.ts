@@ -213,8 +213,8 @@ export class Checker implements Witness {
     this.#isRare = this.#clockAtStart - (this.#wholeAt.get(feed) ?? Infinity) > rareAfter
     this.#taken = new Set()
     // What a clock that was ahead noted counts from the next run on.
-    for (const one of dry ? [] : this.#deleted)
-      if (one.feed === feed) one.clock = Math.min(one.clock, this.#clockAtStart)
+    for (const deleted of dry ? [] : this.#deleted)
+      if (deleted.feed === feed) deleted.clock = Math.min(deleted.clock, this.#clockAtStart)
     for (const key of this.delivery.listings.keys()) this.#everListed.add(key)
     const keys = new Set([...feedKeys, ...this.#everListed])
     this.#guard.begin(feed, this.delivery, keys, this.#time.clock)
@@ -249,8 +249,8 @@ export class Checker implements Witness {
     for (const [key, some] of this.disk.pending(this.feed, approvedSince)) {
       if (says!.has(key)) continue
       pending += some.length
-      for (const one of some) {
-        const last = said!.get(key)?.find((entry) => isSaidBy(one, entry))
+      for (const delivered of some) {
+        const last = said!.get(key)?.find((entry) => isSaidBy(delivered, entry))
         if (last === undefined) this.fail(`pending: ${key} is planned otherwise than it was said last`)
         else if (last === null) all.saidGone.add(key)
         else {
@@ -541,7 +541,7 @@ export class Checker implements Witness {
     if (known.isFirstLoad || !this.#loaded.has(feed) || !this.countsDeletes) return
     const counts = ({ isFree: is, begun }: Deleted): boolean => !is && begun > known.begun - 24 * hour + 5 * minute
     const inADay = this.#deletedInADay(feed, call, counts)
-    const left = this.#deletedInADay(feed, call, (one) => counts(one) && !one.isRenumbered)
+    const left = this.#deletedInADay(feed, call, (deleted) => counts(deleted) && !deleted.isRenumbered)
     const mostOf = (isRare: boolean): number =>
       Math.max(...this.#sizesWith(known.ours, inADay).map((ours) => allowed(ours, isRare)))
     const most = mostOf(known.isRare)
@@ -564,16 +564,16 @@ export class Checker implements Witness {
   #deletedInADay(
     feed: string,
     now: Pick<WriteCall, 'at' | 'clock'>,
-    counts: (one: Deleted) => boolean = () => true,
+    counts: (deleted: Deleted) => boolean = () => true,
   ): Set<string> {
     const isLate = ({ at, clock }: Deleted): boolean => clock > now.clock - 24 * hour && at <= now.at
-    const some = this.#deleted.filter((one) => one.feed === feed && isLate(one) && counts(one))
+    const some = this.#deleted.filter((deleted) => deleted.feed === feed && isLate(deleted) && counts(deleted))
     return new Set(some.map(({ key }) => key))
   }
 
   /** Made by a person after our delete, before the program looked: it can't tell that from a delete that did nothing. */
   #isMadeAgain(key: string): boolean {
-    const { at } = this.#deleted.findLast((one) => one.key === key)!
+    const { at } = this.#deleted.findLast((deleted) => deleted.key === key)!
     return this.service.living(key).some(({ by, writtenAt }) => by === 'person' && writtenAt >= at)
   }
 
@@ -680,7 +680,7 @@ export class Checker implements Witness {
         approved: this.approved,
         sizes: this.#sizesWith(
           this.#ours,
-          this.#deletedInADay(this.feed, counted, (one) => !one.isFree),
+          this.#deletedInADay(this.feed, counted, (deleted) => !deleted.isFree),
         ),
         ours: isListTrue ? this.#ours[2] : null,
         shown: this.#rows.flatMap(({ shownAt, listing: { MLSNumber: key } }) =>
@@ -731,7 +731,7 @@ export class Checker implements Witness {
         this.fail(`ledger: ${key} was taken off, and nothing says that it left`)
     const created = changes.filter(({ kind, outcome }) => kind === 'create' && outcome?.result === 'done')
     for (const { mlsNumber } of created) {
-      const old = changes.find((one) => one.mlsNumber === otherSpelling(mlsNumber))
+      const old = changes.find((change) => change.mlsNumber === otherSpelling(mlsNumber))
       if (old?.kind === 'hold' && old.held === 'delete' && old.cause === 'guard')
         this.fail(`home: ${mlsNumber} was created, and the same home stays as ${old.mlsNumber}`)
     }
@@ -872,10 +872,10 @@ function dayIn(timezone: string, instant: number): string {
 
 function differenceOf({ listing, tainted }: Row, entry: Entry, version: number): string | null {
   const wanted = listingOf(entry, version)
-  const valueOf = (one: typeof wanted, field: Judged): string | number | undefined =>
-    field === 'Fee' ? feeOf(one) : one[field]
+  const valueOf = (listing: typeof wanted, field: Judged): string | number | undefined =>
+    field === 'Fee' ? feeOf(listing) : listing[field]
   for (const field of judged) {
-    const [is, should] = [listing, wanted].map((one) => valueOf(one, field) ?? '')
+    const [is, should] = [listing, wanted].map((listing) => valueOf(listing, field) ?? '')
     if (is !== should && !tainted.includes(field))
       return `${field} is ${JSON.stringify(is)}, not ${JSON.stringify(should)}`
   }

@@ -130,7 +130,7 @@ class History {
       this.#drop(choices.integer('fewer', 0, 2))
       this.#add(choices.integer('more', 0, 2))
     } else if (move === 'shrink' || move === 'flap') this.#drop(Math.ceil(this.#truth.size * share))
-    else if (move === 'return') for (const one of this.#gone.values()) this.#put(one)
+    else if (move === 'return') for (const entry of this.#gone.values()) this.#put(entry)
     else if (move === 'renumber') {
       const dropped = this.#drop(Math.ceil(this.#truth.size * share))
       this.#add(dropped)
@@ -269,9 +269,15 @@ class History {
     return this.#program.service.rows.flatMap(({ by, listing }) => (by === 'us' ? [listing.MLSNumber] : []))
   }
 
-  #put(one: Entry): void {
-    this.#truth.set(one.key, { key: one.key, price: one.price, text: one.text, fee: one.fee, state: 'listing' })
-    this.#gone.delete(one.key)
+  #put(entry: Entry): void {
+    this.#truth.set(entry.key, {
+      key: entry.key,
+      price: entry.price,
+      text: entry.text,
+      fee: entry.fee,
+      state: 'listing',
+    })
+    this.#gone.delete(entry.key)
   }
 
   #add(count: number): void {
@@ -283,9 +289,9 @@ class History {
     for (let i = 0; i < count; i++) {
       const living = this.#living()
       if (living.length <= fewest) break
-      const one = this.#choices.pick('drop', living)
-      this.#truth.delete(one.key)
-      this.#gone.set(one.key, one)
+      const entry = this.#choices.pick('drop', living)
+      this.#truth.delete(entry.key)
+      this.#gone.set(entry.key, entry)
     }
     return count
   }

@@ -12,11 +12,11 @@ import { hour, minute } from './time.ts'
 const entry = (key: string, price = 100): Entry => ({ key, price, text: null, fee: null })
 
 function delivers(...entries: Entry[]): Delivery {
-  const lines = entries.map((one) => `${JSON.stringify({ ...one, state: 'listing' })}\n`)
+  const lines = entries.map((entry) => `${JSON.stringify({ ...entry, state: 'listing' })}\n`)
   return {
     bytes: Buffer.from(`BEGIN\n${lines.join('')}END\n`),
     records: entries.length,
-    listings: new Map(entries.map((one) => [one.key, one])),
+    listings: new Map(entries.map((entry) => [entry.key, entry])),
     holds: new Set(entries.map(({ key }) => key)),
     unreadable: new Set(),
     saidGone: new Set(),

@@ -331,7 +331,9 @@ export class GuardModel {
     const leaving = shown.filter((key) => !isHere(key) && !approved.has(`delete ${key}`))
     const staying = ours.size - leaving.length
     if (shown.length < 3 || staying >= ours.size * recognisable) return
-    const turns = new Set([...report.changes()].flatMap((one) => (one.cause === 'refresh' ? [one.mlsNumber] : [])))
+    const turns = new Set(
+      [...report.changes()].flatMap((change) => (change.cause === 'refresh' ? [change.mlsNumber] : [])),
+    )
     for (const [key, { kind }] of this.#calls)
       if (!turns.has(key) && ![...approved].some((part) => part.endsWith(` ${key}`)))
         this.#fail(`unrecognisable: ${kind} of ${key}, though ${staying} of ${ours.size} would stay`)

@@ -283,7 +283,7 @@ class History {
 
   /** Whether anything of this name has gone wrong in this history. */
   #happened(name: string): boolean {
-    return this.#choices.happened.some((one) => one.includes(name))
+    return this.#choices.happened.some((text) => text.includes(name))
   }
 
   /** What has to be on the service in the end. What somebody else undoes, a delta that does not name it leaves so. */
@@ -332,7 +332,7 @@ class History {
     const marked = service.rows.filter((one) => one.by === 'us' && one.feed === row.feed)
     // Also those that were made before, if hardly one is left by the time that a list shows them.
     if (this.#swarm.ownership === 'snapshot' || marked.length < 3)
-      for (const one of this.#madeAnew) one.tainted = judged
+      for (const row of this.#madeAnew) row.tainted = judged
   }
 
   #people(): void {

@@ -26,11 +26,11 @@ function delivers(listings: number, price: number): Delivery {
     text: null,
     fee: null,
   }))
-  const lines = entries.map((one) => `${JSON.stringify({ ...one, state: 'listing' })}\n`)
+  const lines = entries.map((entry) => `${JSON.stringify({ ...entry, state: 'listing' })}\n`)
   return {
     bytes: Buffer.from(`BEGIN\n${lines.join('')}END\n`),
     records: listings,
-    listings: new Map(entries.map((one) => [one.key, one])),
+    listings: new Map(entries.map((entry) => [entry.key, entry])),
     holds: new Set(entries.map(({ key }) => key)),
     unreadable: new Set(),
     saidGone: new Set(),

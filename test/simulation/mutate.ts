@@ -113,8 +113,8 @@ async function broken({ name }: Mutant, command: readonly string[]): Promise<{ o
 }
 
 function summaryOf(all: readonly Found[]): string {
-  const after = all.flatMap((one) => (typeof one.after === 'number' ? one.after : [])).toSorted((a, b) => a - b)
-  const byTest = all.filter((one) => one.after === 'a test').length
+  const after = all.flatMap((found) => (typeof found.after === 'number' ? found.after : [])).toSorted((a, b) => a - b)
+  const byTest = all.filter((found) => found.after === 'a test').length
   const found = `${after.length + byTest} of ${all.length} mutants found, ${byTest} of them by a test of their own`
   if (after.length === 0) return found
   return `${found}; of the others half within ${after[(after.length - 1) >> 1]} histories, the last after ${after.at(-1)}`
@@ -131,7 +131,7 @@ function tableOf(all: readonly Found[], histories: number, from: number): string
         mutant.file,
         after ?? `not in ${histories}`,
         violation,
-        briefly(mishaps.filter((one) => !one.startsWith('feed begins with'))),
+        briefly(mishaps.filter((text) => !text.startsWith('feed begins with'))),
       ]
       return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`
     })

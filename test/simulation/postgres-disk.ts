@@ -127,7 +127,7 @@ function timed(store: Store, time: VirtualTime): Store {
   const part = (value: unknown): unknown =>
     typeof value === 'function'
       ? method(value as never)
-      : Object.fromEntries(Object.entries(value as object).map(([name, one]) => [name, part(one)]))
+      : Object.fromEntries(Object.entries(value as object).map(([name, value]) => [name, part(value)]))
   const all = part(store) as Store
   return {
     ...all,

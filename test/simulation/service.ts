@@ -397,7 +397,7 @@ export class ModelService {
 
   /** Of an old list only what is so still was shown. */
   #isShown({ id, listing }: Row): void {
-    const row = this.rows.find((one) => one.id === id && one.listing === listing)
+    const row = this.rows.find((row) => row.id === id && row.listing === listing)
     if (row !== undefined) row.shownAt = this.#time.now
   }
 

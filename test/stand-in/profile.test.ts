@@ -451,7 +451,8 @@ test('a lagging list shows a write only after so many further requests', async (
   await update(standIn, 'A-1', house('A-1', { City: 'New' }))
   await remove(standIn, ['A-2'])
   expect(standIn.listings(chatbot).map((row) => row.listing.MLSNumber)).toEqual(['A-1', 'A-3'])
-  const walk = async () => (await list(standIn)).json.Data.List.map((one: any) => `${one.MLSNumber} ${one.City}`.trim())
+  const walk = async () =>
+    (await list(standIn)).json.Data.List.map((value: any) => `${value.MLSNumber} ${value.City}`.trim())
   expect(await walk()).toEqual(['A-1 Old', 'A-2', 'A-3'])
   expect(await walk()).toEqual(['A-1 New', 'A-2', 'A-3'])
   expect(await walk()).toEqual(['A-1 New', 'A-3'])

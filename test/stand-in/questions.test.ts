@@ -31,7 +31,9 @@ async function withHomes(): Promise<StandIn> {
 /** The last digits of the MLSNumbers that an answer tells, in its order. */
 async function told(standIn: StandIn, content: string): Promise<string> {
   const { json } = await ask(standIn, content)
-  const numbers = [...json.Data.content.matchAll(/MLS number (\S+),/g)].map(([, one]) => one.replace(/^MLS-10*/, ''))
+  const numbers = [...json.Data.content.matchAll(/MLS number (\S+),/g)].map(([, value]) =>
+    value.replace(/^MLS-10*/, ''),
+  )
   expect(json.Data.noAnswer).toBe(numbers.length === 0)
   return numbers.join(' ')
 }

@@ -103,7 +103,11 @@ test('chatbots do not see each other; one that does not exist is refused', async
   await edit(standIn, { Name: 'Bob', serialNumber: 'SN-2' })
   const { json } = await edit(standIn, { Name: 'Eve', serialNumber: 'SN-3' })
   expect(json).toMatchObject({ Success: false, Code: 404, Message: 'There is no chatbot SN-3' })
-  expect([chatbot, 'SN-2', 'SN-3'].map((one) => standIn.settings(one))).toEqual([{ Name: 'Ada' }, { Name: 'Bob' }, {}])
+  expect([chatbot, 'SN-2', 'SN-3'].map((text) => standIn.settings(text))).toEqual([
+    { Name: 'Ada' },
+    { Name: 'Bob' },
+    {},
+  ])
 })
 
 test.each([

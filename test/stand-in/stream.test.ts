@@ -83,7 +83,7 @@ test('bare: objects back to back, and nothing between', async () => {
   expect([status, type, whole]).toEqual([200, 'text/event-stream', true])
   const objects = backToBack(text)
   expect(objects.length).toBeGreaterThan(5)
-  expect(objects.map((one) => JSON.stringify(one)).join('')).toBe(text)
+  expect(objects.map((value) => JSON.stringify(value)).join('')).toBe(text)
   await expectStream(standIn, objects)
 })
 

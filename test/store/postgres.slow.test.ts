@@ -60,8 +60,8 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
 
     it('have one chatbot one at a time, and different ones at once', async () => {
       const address = await server.database()
-      const [one, other] = [open(address), open(address)]
-      const lease = await one.lease(chatbot, now)
+      const [store, other] = [open(address), open(address)]
+      const lease = await store.lease(chatbot, now)
       await expect(other.lease(chatbot, now)).rejects.toThrow(
         `has had chatbot ${chatbot} since 2026-11-21T12:00:00.000Z`,
       )
@@ -106,14 +106,14 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
 
     it('in its last part a lease keeps others out, and nothing is written under it: a call marked then might come too late', async () => {
       const address = await server.database()
-      const [one, other] = [open(address), open(address)]
-      const lease = await one.lease(chatbot, now)
+      const [store, other] = [open(address), open(address)]
+      const lease = await store.lease(chatbot, now)
       const left = (seconds: number): Promise<unknown> =>
         server.ask(`UPDATE lease SET expires = clock_timestamp() + interval '${seconds} seconds'`, nameOf(address))
       await left(17)
-      await one.snapshot.confirm(chatbot, [confirmation('A')])
+      await store.snapshot.confirm(chatbot, [confirmation('A')])
       await left(14)
-      const over = one.snapshot.confirm(chatbot, [confirmation('B')])
+      const over = store.snapshot.confirm(chatbot, [confirmation('B')])
       // Nobody has taken it, so this run fails: none of another process counts in its place.
       await expect(over).rejects.toThrow('its right to chatbot SN-1001 is over')
       await expect(over).rejects.not.toBeInstanceOf(StoreTakenError)
@@ -123,8 +123,8 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
 
     it('a lease that is renewed does not end', async () => {
       const address = await server.database()
-      const [one, other] = [open(address, { leaseTime: 600 }), open(address)]
-      const lease = await one.lease(chatbot, now)
+      const [store, other] = [open(address, { leaseTime: 600 }), open(address)]
+      const lease = await store.lease(chatbot, now)
       for (let seen = 0; seen < 3;) {
         const [{ left }] = await server.ask(
           'SELECT extract(epoch FROM expires - since_seen) AS left FROM (SELECT expires, clock_timestamp() AS since_seen FROM lease) AS l',

@@ -21,7 +21,7 @@ test('a name, a number or a text that is SQL is kept as the text that it is', as
   const all = nasty.map((text, i) => ({ ...home(i + 1), mlsNumber: text, city: text }))
   world.deliver(zillowFeed(all))
   expect(await world.executed('sync')).toMatchObject({ status: 0 })
-  const shown = () => world.listings().map((one) => `${String(one['MLSNumber'])} ${String(one['City'])}`)
+  const shown = () => world.listings().map((item) => `${String(item['MLSNumber'])} ${String(item['City'])}`)
   expect(shown().toSorted()).toEqual(nasty.map((text) => `${text} ${text}`).toSorted())
   // Two leave, and no other goes with them.
   world.deliver(zillowFeed(all.slice(2)))

@@ -224,7 +224,7 @@ export class Place {
         const folder = await this.#currentFolder()
         this.write(join('..', folder.slice(this.home.length + 1), caption), block.text)
       }
-      for (const { command, output } of commandsOf(block).filter((one) => isRunHere(one.command))) {
+      for (const { command, output } of commandsOf(block).filter((shown) => isRunHere(shown.command))) {
         const where = `${block.page}:${block.line}: ${command}`
         if (isPreparation(command)) this.#prepared.push(command)
         const expected = isPreparation(command) ? 0 : commands[command]
@@ -271,7 +271,7 @@ export class Place {
     }) as ChildProcess & { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream }
     this.#running.add(child)
     child.stdin.on('error', () => undefined)
-    child.stdin.end(typed.map((one) => `${one}\n`).join(''))
+    child.stdin.end(typed.map((text) => `${text}\n`).join(''))
     let output = ''
     let isStopped = false
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -126,11 +126,11 @@ function statusLines(statuses: Preset['statuses']): string[] {
 function fixtureLines(name: string): string[] {
   const file = join(root, 'fixtures/presets', name, 'expected.json')
   const found: Delivered[] = JSON.parse(readFileSync(file, 'utf8'))
-  const count = (kind: Delivered['kind']): number => found.filter((one) => one.kind === kind).length
+  const count = (kind: Delivered['kind']): number => found.filter((delivered) => delivered.kind === kind).length
   const reasons = new Map<string, number>()
-  for (const one of found) {
-    if (one.kind !== 'reject') continue
-    for (const reason of new Set(one.problems.map(({ field, problem }) => `${field} ${problem}`)))
+  for (const delivered of found) {
+    if (delivered.kind !== 'reject') continue
+    for (const reason of new Set(delivered.problems.map(({ field, problem }) => `${field} ${problem}`)))
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
   }
   const figures = [found.length, count('listing'), count('removal'), count('reject')]

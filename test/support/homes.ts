@@ -129,56 +129,56 @@ export function home(number: number, seed = 1): Home {
 }
 
 /** Their MLSNumbers, sorted. */
-export const keys = (some: readonly Home[]): string[] => some.map((one) => one.mlsNumber).toSorted()
+export const keys = (some: readonly Home[]): string[] => some.map((home) => home.mlsNumber).toSorted()
 
 /** The homes of these numbers, both ends included. */
 export const homes = (from: number, to: number): Home[] =>
   Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 
 /** The same home for 100 more. */
-export const dearer = (one: Home): Home => ({ ...one, price: one.price + 100 })
+export const dearer = (home: Home): Home => ({ ...home, price: home.price + 100 })
 
 const escaped = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
 
 /** A record of the Zillow Interchange Format, about 2 kB; `padding` adds so many photos (about 100 bytes each). */
-export function zillowRecord(one: Home, padding = 0): string {
+export function zillowRecord(home: Home, padding = 0): string {
   const photo = (index: number): string =>
-    `      <Picture><PictureUrl>https://photos.homes.example/${one.mlsNumber}/${index}.jpg</PictureUrl><Caption/></Picture>\n`
+    `      <Picture><PictureUrl>https://photos.homes.example/${home.mlsNumber}/${index}.jpg</PictureUrl><Caption/></Picture>\n`
   let photos = ''
-  for (let index = 1; index <= one.photos + padding; index++) photos += photo(index)
-  const fee = one.associationFee > 0 ? `${one.associationFee}.00` : ''
+  for (let index = 1; index <= home.photos + padding; index++) photos += photo(index)
+  const fee = home.associationFee > 0 ? `${home.associationFee}.00` : ''
   return `  <Listing>
     <Location>
-      <StreetAddress>${escaped(one.street)}</StreetAddress>
-      <UnitNumber>${one.unit}</UnitNumber>
-      <City>${one.city}</City>
-      <State>${one.state}</State>
-      <Zip>${one.zip}</Zip>
-      <Lat>${one.latitude}</Lat>
-      <Long>${one.longitude}</Long>
+      <StreetAddress>${escaped(home.street)}</StreetAddress>
+      <UnitNumber>${home.unit}</UnitNumber>
+      <City>${home.city}</City>
+      <State>${home.state}</State>
+      <Zip>${home.zip}</Zip>
+      <Lat>${home.latitude}</Lat>
+      <Long>${home.longitude}</Long>
       <DisplayAddress>Yes</DisplayAddress>
     </Location>
     <ListingDetails>
-      <Status>${one.status}</Status>
-      <Price>${one.price}.00</Price>
-      <ListingUrl>https://homes.example/${one.mlsNumber}</ListingUrl>
-      <MlsId>${one.mlsNumber}</MlsId>
+      <Status>${home.status}</Status>
+      <Price>${home.price}.00</Price>
+      <ListingUrl>https://homes.example/${home.mlsNumber}</ListingUrl>
+      <MlsId>${home.mlsNumber}</MlsId>
       <MlsName>Cedar Valley</MlsName>
-      <DateListed>${one.listed} 00:00:00</DateListed>
+      <DateListed>${home.listed} 00:00:00</DateListed>
       <VirtualTourUrl/>
     </ListingDetails>
     <BasicDetails>
-      <PropertyType>${one.propertyType}</PropertyType>
-      <Title>${escaped(one.title)}</Title>
-      <Description><![CDATA[${one.description}]]></Description>
-      <Bedrooms>${one.bedrooms}</Bedrooms>
+      <PropertyType>${home.propertyType}</PropertyType>
+      <Title>${escaped(home.title)}</Title>
+      <Description><![CDATA[${home.description}]]></Description>
+      <Bedrooms>${home.bedrooms}</Bedrooms>
       <Bathrooms/>
-      <FullBathrooms>${one.fullBathrooms}</FullBathrooms>
-      <HalfBathrooms>${one.halfBathrooms}</HalfBathrooms>
+      <FullBathrooms>${home.fullBathrooms}</FullBathrooms>
+      <HalfBathrooms>${home.halfBathrooms}</HalfBathrooms>
       <ThreeQuarterBathrooms/>
-      <LivingArea>${one.livingArea}</LivingArea>
-      <LotSize>${one.lotAcres}</LotSize>
-      <YearBuilt>${one.yearBuilt}</YearBuilt>
+      <LivingArea>${home.livingArea}</LivingArea>
+      <LotSize>${home.lotAcres}</LotSize>
+      <YearBuilt>${home.yearBuilt}</YearBuilt>
     </BasicDetails>
     <Pictures>
 ${photos}    </Pictures>
@@ -189,9 +189,9 @@ ${photos}    </Pictures>
     </Agent>
     <OpenHouses><OpenHouse/></OpenHouses>
     <Fees><Fee><FeeType>HOA</FeeType><FeeAmount>${fee}</FeeAmount><FeePeriod>Monthly</FeePeriod></Fee></Fees>
-    <Neighborhood><Name>${one.neighborhood}</Name></Neighborhood>
+    <Neighborhood><Name>${home.neighborhood}</Name></Neighborhood>
     <RichDetails>
-      <NumParkingSpaces>${one.parking}</NumParkingSpaces>
+      <NumParkingSpaces>${home.parking}</NumParkingSpaces>
       <Appliances><Appliance>Dishwasher</Appliance><Appliance>Range</Appliance></Appliances>
     </RichDetails>
   </Listing>
@@ -203,38 +203,38 @@ export const zillowEnd = '</Listings>\n'
 
 export function zillowFeed(homes: Iterable<Home>): string {
   let records = ''
-  for (const one of homes) records += zillowRecord(one)
+  for (const home of homes) records += zillowRecord(home)
   return zillowStart + records + zillowEnd
 }
 
-const columns: Record<string, (one: Home) => string | number> = {
-  ListingKey: (one) => one.mlsNumber.slice(2),
-  ListingId: (one) => one.mlsNumber,
-  StandardStatus: (one) => (one.rental ? 'Active' : one.status),
-  PropertyType: (one) => (one.rental ? 'Residential Lease' : 'Residential'),
-  PropertySubType: (one) => (one.rental ? 'Apartment' : 'Single Family Residence'),
-  ListPrice: (one) => `${one.price}.0`,
-  BedroomsTotal: (one) => one.bedrooms,
-  BathroomsFull: (one) => one.fullBathrooms,
-  BathroomsHalf: (one) => one.halfBathrooms,
-  LivingArea: (one) => `${one.livingArea}.0`,
+const columns: Record<string, (home: Home) => string | number> = {
+  ListingKey: (home) => home.mlsNumber.slice(2),
+  ListingId: (home) => home.mlsNumber,
+  StandardStatus: (home) => (home.rental ? 'Active' : home.status),
+  PropertyType: (home) => (home.rental ? 'Residential Lease' : 'Residential'),
+  PropertySubType: (home) => (home.rental ? 'Apartment' : 'Single Family Residence'),
+  ListPrice: (home) => `${home.price}.0`,
+  BedroomsTotal: (home) => home.bedrooms,
+  BathroomsFull: (home) => home.fullBathrooms,
+  BathroomsHalf: (home) => home.halfBathrooms,
+  LivingArea: (home) => `${home.livingArea}.0`,
   LivingAreaUnits: () => 'Square Feet',
-  LotSizeAcres: (one) => one.lotAcres,
-  YearBuilt: (one) => one.yearBuilt,
+  LotSizeAcres: (home) => home.lotAcres,
+  YearBuilt: (home) => home.yearBuilt,
   DaysOnMarket: () => 12,
-  ParkingTotal: (one) => `${one.parking}.0`,
-  UnparsedAddress: (one) => one.street,
-  City: (one) => one.city,
-  StateOrProvince: (one) => one.state,
-  PostalCode: (one) => one.zip,
+  ParkingTotal: (home) => `${home.parking}.0`,
+  UnparsedAddress: (home) => home.street,
+  City: (home) => home.city,
+  StateOrProvince: (home) => home.state,
+  PostalCode: (home) => home.zip,
   Country: () => 'US',
-  Latitude: (one) => one.latitude,
-  Longitude: (one) => one.longitude,
-  SubdivisionName: (one) => one.neighborhood,
-  PublicRemarks: (one) => one.description,
-  ListingURL: (one) => `https://homes.example/${one.mlsNumber}`,
-  AssociationFee: (one) => one.associationFee,
-  AssociationFeeFrequency: (one) => (one.associationFee > 0 ? 'Monthly' : ''),
+  Latitude: (home) => home.latitude,
+  Longitude: (home) => home.longitude,
+  SubdivisionName: (home) => home.neighborhood,
+  PublicRemarks: (home) => home.description,
+  ListingURL: (home) => `https://homes.example/${home.mlsNumber}`,
+  AssociationFee: (home) => home.associationFee,
+  AssociationFeeFrequency: (home) => (home.associationFee > 0 ? 'Monthly' : ''),
 }
 
 const cell = (value: string | number): string => {
@@ -249,14 +249,14 @@ export function resoHeader(width = 0): string {
   return `${names.join(',')}\n`
 }
 
-export function resoRow(one: Home, width = 0): string {
-  const cells = Object.values(columns).map((value) => cell(value(one)))
-  for (let i = cells.length; i < width; i++) cells.push(i % 3 === 0 ? `value ${(one.price * i) % 9973}` : '')
+export function resoRow(home: Home, width = 0): string {
+  const cells = Object.values(columns).map((value) => cell(value(home)))
+  for (let i = cells.length; i < width; i++) cells.push(i % 3 === 0 ? `value ${(home.price * i) % 9973}` : '')
   return `${cells.join(',')}\n`
 }
 
 export function resoFeed(homes: Iterable<Home>): string {
   let rows = resoHeader()
-  for (const one of homes) rows += resoRow(one)
+  for (const home of homes) rows += resoRow(home)
   return rows
 }

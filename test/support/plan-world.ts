@@ -152,14 +152,14 @@ export class PlanWorld {
   #seen = new Set<number>()
   #recalled = new Map<number, MovingListing>()
 
-  delivers(one: Listing, moving: Moving = {}): this {
+  delivers(listing: Listing, moving: Moving = {}): this {
     return this.#deliver({
       kind: 'listing',
-      key: one.MLSNumber,
+      key: listing.MLSNumber,
       why: null,
-      content: contentHash(one, volatile),
-      home: homeHashOf(one),
-      listing: () => ({ listing: one, moving }),
+      content: contentHash(listing, volatile),
+      home: homeHashOf(listing),
+      listing: () => ({ listing: listing, moving }),
     })
   }
 
@@ -256,18 +256,18 @@ export class PlanWorld {
   }
 
   /** The service shows this listing; `kept` false: it is as its baseline, so its fields were not kept. */
-  shows(one: Listing, changes: Partial<ShownRow & Pick<Shown, 'unreadable'>> & { kept?: boolean } = {}): this {
+  shows(listing: Listing, changes: Partial<ShownRow & Pick<Shown, 'unreadable'>> & { kept?: boolean } = {}): this {
     const { kept = true, unreadable = [], ...row } = changes
-    const { AreaUnit: _, ...fields } = one
-    const hash = row.hash ?? `hash-${one.MLSNumber}`
+    const { AreaUnit: _, ...fields } = listing
+    const hash = row.hash ?? `hash-${listing.MLSNumber}`
     const owner = row.owner === undefined ? 'north' : row.owner
-    const shown: Shown = { mlsNumber: one.MLSNumber, id: this.#shown.length + 1, fields, unreadable, owner, hash }
-    this.#shown.push({ key: one.MLSNumber, hash, owner, shown: () => (kept ? shown : null) })
+    const shown: Shown = { mlsNumber: listing.MLSNumber, id: this.#shown.length + 1, fields, unreadable, owner, hash }
+    this.#shown.push({ key: listing.MLSNumber, hash, owner, shown: () => (kept ? shown : null) })
     return this
   }
 
   row(key: string): SnapshotRow {
-    const row = this.#snapshot.find((one) => one.key === key)
+    const row = this.#snapshot.find((row) => row.key === key)
     if (row === undefined) throw new Error(`the world remembers no ${key}`)
     return row
   }
@@ -285,7 +285,7 @@ export class PlanWorld {
     const planned = await this.#planned(settings, new Map())
     const noted = new Map<ShownRow, number>()
     for (const { id, key, feed, owned, baseline } of this.#snapshot) {
-      const item = this.#shown.find((one) => one.key === key)
+      const item = this.#shown.find((row) => row.key === key)
       const isNoted = item !== undefined && !item.isFormer && item.hash === baseline && item.owner === feed
       if (isNoted && owned && feed === this.settings.feed && item.shown() === null) noted.set(item, id)
     }

@@ -121,12 +121,12 @@ export class RunWorld {
   /** The MLSNumbers on the service, sorted. */
   numbers(): string[] {
     return this.listings()
-      .map((one) => String(one['MLSNumber']))
+      .map((item) => String(item['MLSNumber']))
       .toSorted()
   }
 
   listing(mlsNumber: string): Record<string, unknown> | undefined {
-    return this.listings().find((one) => one['MLSNumber'] === mlsNumber)
+    return this.listings().find((item) => item['MLSNumber'] === mlsNumber)
   }
 
   /** What the program is given in this process: the world's configuration and clock, and no chance. */
@@ -139,7 +139,7 @@ export class RunWorld {
   async run(command: 'diff' | 'sync' | 'backfill' = 'sync', feedName = 'north', app?: App): Promise<ReadReport> {
     const opened = app ?? openApp(this.context, { logLevel: 'error' })
     try {
-      const feed = opened.config.feeds.find((one) => one.name === feedName)!
+      const feed = opened.config.feeds.find((feedConfig) => feedConfig.name === feedName)!
       const { report, close } = command === 'diff' ? await opened.diff(feed) : await opened.sync(feed, command)
       const changes = [...report.changes()]
       const holds = report.holds.map((hold) => ({ ...hold, keys: [...hold.keys()] }))
@@ -212,10 +212,10 @@ function holdTogether({ delivery, counts, changes, rejects }: ReadReport): void 
   assert.equal(records, listings + removals + filtered + duplicates + delivery.rejects, 'every record is accounted for')
   assert.equal(rejects.length, delivery.rejects)
   const heldListings = changes.filter(
-    (one) => one.kind === 'hold' && one.held !== 'delete' && one.held !== 'forget',
+    (change) => change.kind === 'hold' && change.held !== 'delete' && change.held !== 'forget',
   ).length
   const counted = counts.create + counts.update + counts.adopt + counts.unchanged + heldListings
   assert.equal(counted, listings, 'every listing is in exactly one of the counts')
   for (const kind of ['create', 'update', 'delete', 'adopt', 'forget', 'hold'] as const)
-    assert.equal(changes.filter((one) => one.kind === kind).length, counts[kind], kind)
+    assert.equal(changes.filter((change) => change.kind === kind).length, counts[kind], kind)
 }

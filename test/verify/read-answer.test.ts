@@ -62,7 +62,7 @@ describe(`${answers.length} answers`, () => {
   test('what is read as agreement or as disagreement is so', () => {
     expect(answers.length).toBeGreaterThanOrEqual(200)
     for (const verdict of ['agrees', 'disagrees'] as const) {
-      const read = answers.filter((one) => verdictOf(one) === verdict)
+      const read = answers.filter((written) => verdictOf(written) === verdict)
       const wrong = read.filter(({ truth }) => truth !== verdict)
       // 3 of 100 are allowed; a defence that is gone shows as one.
       expect(wrong).toEqual([])
@@ -71,11 +71,11 @@ describe(`${answers.length} answers`, () => {
 
   test('nine of ten that say something are understood, and each that fills in the line and ends it', () => {
     const telling = answers.filter(({ truth }) => truth !== 'unclear')
-    const understood = telling.filter((one) => verdictOf(one) === one.truth)
+    const understood = telling.filter((written) => verdictOf(written) === written.truth)
     expect(understood.length / telling.length).toBeGreaterThanOrEqual(0.9)
     const lines = telling.filter(({ answer }) => /PRICE ?[=:].*STATUS ?[=:][^.\n]*\.?$/m.test(answer))
     expect(lines.length).toBeGreaterThan(50)
-    for (const one of lines) expect(verdictOf(one), one.answer).toBe(one.truth)
+    for (const written of lines) expect(verdictOf(written), written.answer).toBe(written.truth)
   })
 
   test('a question that is repeated as the answer says nothing', () => {
@@ -155,9 +155,9 @@ test('no answer is too strange to be read, or takes long', () => {
       expect(['agrees', 'disagrees', 'unclear']).toContain(readAnswerOfGone(answer, home()).verdict)
     }),
   )
-  for (const one of [...words, '1,', '1 ', '"price": ', 'status is ', 'price=;', '1.1', '\u0661']) {
+  for (const text of [...words, '1,', '1 ', '"price": ', 'status is ', 'price=;', '1.1', '\u0661']) {
     const before = processorTime()
-    readAnswer(one.repeat(50_000), home())
-    expect(processorTime() - before, one).toBeLessThan(5000)
+    readAnswer(text.repeat(50_000), home())
+    expect(processorTime() - before, text).toBeLessThan(5000)
   }
 })

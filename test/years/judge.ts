@@ -20,8 +20,8 @@ function lookOf(listing: Listing): readonly string[] {
   return look
 }
 
-const looksLike = (one: Listing, other: Listing): boolean =>
-  told.every((name) => one[name] === other[name] || inWords(one[name]) === inWords(other[name]))
+const looksLike = (listing: Listing, other: Listing): boolean =>
+  told.every((name) => listing[name] === other[name] || inWords(listing[name]) === inWords(other[name]))
 
 type Shown = ReadonlyMap<string, { readonly listing: Listing }>
 

@@ -84,7 +84,7 @@ for (const size of sizes) {
       if (trial.isVisible && trial.row !== 'open' && trial.row !== 'harmless') damaged++
     }
     tell(
-      `${size} listings, office ${i}: ${damaged} of ${told.trials.filter((one) => one.size === size).length} trials so far did damage`,
+      `${size} listings, office ${i}: ${damaged} of ${told.trials.filter((trial) => trial.size === size).length} trials so far did damage`,
     )
   }
 }

@@ -46,7 +46,7 @@ function holdsLine(years: readonly YearsTold[], schedule: Schedule, isOrdinary: 
   })
   const worst = isOrdinary ? mean(rates) : Math.max(...rates)
   const each = played.map(([size], i) => `${size}: ${rates[i].toFixed(2)}`).join(', ')
-  const lacking = asked[schedule].filter((size) => !played.some(([one]) => one === size))
+  const lacking = asked[schedule].filter((size) => !played.some(([number]) => number === size))
   // Of those that were not played no holds are the best that can be.
   const best = isOrdinary ? sum(rates) / (rates.length + lacking.length) : worst
   const without = isOrdinary && lacking.length > 0 ? `; without ${lacking.join(', ')}` : ''
@@ -136,17 +136,17 @@ export function linesOf({ years, trials, cases }: Told): Line[] {
     ),
     damageLine(
       'keys and doubling, 1 or 3 nights, from 40',
-      large.filter((one) => one.row === 'keys' && few(one)),
+      large.filter((trial) => trial.row === 'keys' && few(trial)),
       0,
     ),
     damageLine(
       'the same at fewer than 40, without doubling',
-      trials.filter((one) => one.size < 40 && isOfAll(one)),
+      trials.filter((trial) => trial.size < 40 && isOfAll(trial)),
       0.03,
     ),
     damageLine(
       'half of anything, 1 or 3 nights, from 40',
-      large.filter((one) => one.row === 'half' && few(one)),
+      large.filter((trial) => trial.row === 'half' && few(trial)),
       0.02,
     ),
     damageLine(
@@ -162,7 +162,7 @@ export function linesOf({ years, trials, cases }: Told): Line[] {
       isZero: true,
       misses: undamaged
         .filter(({ heldAfter }) => heldAfter > 1)
-        .map((one) => `${nameOf(one)}, held ${one.heldAfter} runs`),
+        .map((trial) => `${nameOf(trial)}, held ${trial.heldAfter} runs`),
     },
     ...Array.from(
       Map.groupBy(cases, ({ what }) => what),
@@ -192,10 +192,10 @@ export function kindsOf(trials: readonly TrialTold[]): string {
     .toSorted((a, b) => a - b)
   const wrong = trials.filter(({ row }) => row !== 'harmless')
   const rows = [...new Set(wrong.map(({ kind }) => kind))].flatMap((kind) => {
-    const ofKind = wrong.filter((one) => one.kind === kind)
+    const ofKind = wrong.filter((trial) => trial.kind === kind)
     if (!ofKind.some(({ isVisible }) => isVisible)) return []
     const cells = lengths.map((nights) =>
-      bySize(ofKind.filter((one) => one.nights === nights))
+      bySize(ofKind.filter((trial) => trial.nights === nights))
         .map(([size, ofSize]) => `${size}: ${ofSize.filter(({ isVisible }) => isVisible).length}/${ofSize.length}`)
         .join(', '),
     )

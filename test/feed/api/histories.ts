@@ -240,7 +240,7 @@ export async function history(seed: number): Promise<Figures> {
     fail('a load lacks records')
   if (world.refused > 0) fail(`${world.refused} requests beyond the limits`)
   const all = bench.said.join('\n')
-  for (const one of [token, secret, ...bench.learnt]) if (all.includes(one)) fail('a token was told')
+  for (const text of [token, secret, ...bench.learnt]) if (all.includes(text)) fail('a token was told')
   figures.requests = world.times.length
   figures.gone = dropped
   return figures

@@ -8,7 +8,7 @@ import type { Delivery, DeliveryOptions } from '../../support/delivery.ts'
 
 const zillow: DeliveryOptions = { preset: 'zillow' }
 const reso: DeliveryOptions = { preset: 'reso-csv' }
-const [one, two, three] = ['M1', 'M2', 'M3'].map((number) => zillowHome(number))
+const [text, two, three] = ['M1', 'M2', 'M3'].map((number) => zillowHome(number))
 const [rowOne, rowTwo, rowThree] = ['M1', 'M2', 'M3'].map((number) => resoRow(number))
 
 /** Every home arrived and nothing may be missing. */
@@ -49,7 +49,7 @@ describe('a DOCTYPE', () => {
         `<!DOCTYPE Listings SYSTEM "http://127.0.0.1:${port}/feed.dtd">`,
         `<!DOCTYPE Listings PUBLIC "-//X//Y" "http://127.0.0.1:${port}/feed.dtd" [<!ELEMENT Listing ANY>]>`,
       ]) {
-        const feed = zillowDocument(one, city, three).replace('<Listings>', `${doctype}<Listings>`)
+        const feed = zillowDocument(text, city, three).replace('<Listings>', `${doctype}<Listings>`)
         const delivery = await delivered(feed, zillow)
         whole(delivery)
         expect(delivery.listings['M2'].City).toBe('A&city;B')
@@ -63,13 +63,13 @@ describe('a DOCTYPE', () => {
 
 describe('between the records of XML', () => {
   test('a > after the root tag', async () => {
-    whole(await delivered(zillowDocument(one, two, three).replace('<Listings>', '<Listings>>'), zillow))
+    whole(await delivered(zillowDocument(text, two, three).replace('<Listings>', '<Listings>>'), zillow))
   })
 
   test('text, dates, comments, instructions and elements of no record', async () => {
     const feed = zillowDocument(
       '2026-11-21 10:00',
-      one,
+      text,
       'next &amp; next',
       two,
       '<!-- <Listing> --> <?page 2?> <![CDATA[<Listing>]]> <Total>3</Total>',
@@ -80,7 +80,7 @@ describe('between the records of XML', () => {
   })
 
   test('text after the root is a reason: two documents may have been joined', async () => {
-    const { listings, complete, reasons } = await delivered(`${zillowDocument(one, two)}done`, zillow)
+    const { listings, complete, reasons } = await delivered(`${zillowDocument(text, two)}done`, zillow)
     expect(Object.keys(listings)).toEqual(['M1', 'M2'])
     expect({ complete, reasons }).toEqual({ complete: false, reasons: ['there is text after the root element'] })
   })
@@ -107,7 +107,7 @@ describe('descriptions', () => {
 
   test('of tag soup not even escaped: that record is a reject, the ones around it arrive', async () => {
     const { listings, rejects, complete } = await delivered(
-      zillowDocument(one, zillowHome('M2', { 'BasicDetails/Description': '<p>Large <br>kitchen</p>' }), three),
+      zillowDocument(text, zillowHome('M2', { 'BasicDetails/Description': '<p>Large <br>kitchen</p>' }), three),
       zillow,
     )
     expect(Object.keys(listings)).toEqual(['M1', 'M3'])
@@ -118,7 +118,7 @@ describe('descriptions', () => {
   test('of a million characters', async () => {
     const long = 'Quiet street. '.repeat(1_000_000 / 14)
     const xml = await delivered(
-      zillowDocument(one, zillowHome('M2', { 'BasicDetails/Description': long }), three),
+      zillowDocument(text, zillowHome('M2', { 'BasicDetails/Description': long }), three),
       zillow,
     )
     whole(xml)
@@ -131,7 +131,7 @@ describe('descriptions', () => {
   test('longer than a record may be: a reject that says so, and the ones around it arrive', async () => {
     const long = 'Quiet street. '.repeat(100_000)
     const small = { maxRecordBytes: 100_000 }
-    const xml = await delivered(zillowDocument(one, zillowHome('M2', { 'BasicDetails/Description': long }), three), {
+    const xml = await delivered(zillowDocument(text, zillowHome('M2', { 'BasicDetails/Description': long }), three), {
       ...zillow,
       ...small,
     })

@@ -5,7 +5,9 @@ import { deliveredBy } from '../../support/preset-fixtures.ts'
 async function bathroomsOf(preset: string, change = (text: string) => text): Promise<Map<string, number>> {
   const { delivered } = await deliveredBy(preset, (bytes) => Buffer.from(change(bytes.toString())))
   return new Map(
-    delivered.flatMap((one) => (one.kind === 'listing' ? [[one.listing.MLSNumber, one.listing.Bathrooms]] : [])),
+    delivered.flatMap((delivered) =>
+      delivered.kind === 'listing' ? [[delivered.listing.MLSNumber, delivered.listing.Bathrooms]] : [],
+    ),
   )
 }
 

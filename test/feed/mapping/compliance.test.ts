@@ -368,7 +368,7 @@ describe('imagesNotFrom', () => {
           { Photos: addresses.join('|'), Spaced: addresses.join(' '), PublicRemarks: addresses.join(', ') },
         )
         const listing = found.kind === 'listing' ? found.listing : {}
-        const good = new Set(addresses.filter((one) => /photos\.example|xmedia/.test(one)))
+        const good = new Set(addresses.filter((text) => /photos\.example|xmedia/.test(text)))
         expect((listing as Partial<Listing>).Images ?? []).toEqual([...good])
         const text = JSON.stringify(listing).replaceAll('xmedia.example.com', '')
         expect(text).not.toMatch(/media(\.|%2e|。)example|ｍedia|secret/i)

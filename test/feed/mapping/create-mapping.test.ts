@@ -226,7 +226,9 @@ variants:
     const sale = { MLSNumber: 'A1', SaleType: 'for_sale', SalePrice: 250_000 }
     const rent = { MLSNumber: 'A1-rent', SaleType: 'for_rent', RentPrice: 900 }
     const listings = async (body: string) =>
-      (await normalise(body, {}, both)).map((one) => (one.kind === 'listing' ? one.listing : one))
+      (await normalise(body, {}, both)).map((delivered) =>
+        delivered.kind === 'listing' ? delivered.listing : delivered,
+      )
     expect(await listings(priced('250000', '900'))).toMatchObject([sale, rent])
     expect(await listings(priced('250000', '0'))).toMatchObject([sale])
     expect(await listings(priced('', '900'))).toMatchObject([rent])

@@ -25,7 +25,7 @@ function use(name: string, file: string, more: object): void {
 
 /** The fields of a change, as they are sent. */
 function fieldsOf(report: ReadReport, mlsNumber: string): Record<string, unknown> {
-  const change = report.changes.find((one) => one.mlsNumber === mlsNumber)!
+  const change = report.changes.find((change) => change.mlsNumber === mlsNumber)!
   return Object.fromEntries(change.fields.map(({ field, to }) => [field, to]))
 }
 

@@ -50,9 +50,11 @@ describe('presets', () => {
         const found: unknown[] = []
         for await (const batch of reading.records)
           for (const record of batch)
-            for (const one of mapping.normalise(reading.parse(record), '', moment))
+            for (const delivered of mapping.normalise(reading.parse(record), '', moment))
               found.push(
-                one.kind === 'listing' ? [one.listing.Latitude, one.listing.Longitude, one.listing.City] : one.kind,
+                delivered.kind === 'listing'
+                  ? [delivered.listing.Latitude, delivered.listing.Longitude, delivered.listing.City]
+                  : delivered.kind,
               )
         return found
       }),

@@ -319,10 +319,14 @@ describe('elements that records refer to by a key', () => {
     'stand in the record, each as long as its element is open, in windows of %i',
     async (size) => {
       const { found } = await read(document, given, {}, size)
-      const said = found.map((one) =>
-        one.kind === 'listing'
-          ? [one.listing.Bedrooms, one.listing.RentPrice, one.listing.ExtensionColumn?.map(({ value }) => value)]
-          : one,
+      const said = found.map((delivered) =>
+        delivered.kind === 'listing'
+          ? [
+              delivered.listing.Bedrooms,
+              delivered.listing.RentPrice,
+              delivered.listing.ExtensionColumn?.map(({ value }) => value),
+            ]
+          : delivered,
       )
       expect(said).toEqual([
         [2, 200, ['South & Co', 'T2']],
@@ -509,7 +513,7 @@ describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
       fields: { Url: { template: 'https://makler.example/{MLSNumber}' } },
     }
     world = await RunWorld.start({ feeds: { north: feed } })
-    const numbers = () => (world?.listings() ?? []).map((one) => String(one['MLSNumber'])).toSorted(compareKeys)
+    const numbers = () => (world?.listings() ?? []).map((item) => String(item['MLSNumber'])).toSorted(compareKeys)
     const all = Array.from({ length: 12 }, (_, index) => `F${String(index).padStart(2, '0')}`)
 
     world.deliver(sent('VOLL', ...all.map((id) => flat(id))))
@@ -615,7 +619,7 @@ describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
 describe('names and conditions', () => {
   it('numbers in names, or in what a condition compares, give the order', async () => {
     const addresses = (body: string, from: string) =>
-      listing(body, { Images: { from } }).then(({ listing }) => listing.Images?.map((one) => one.slice(-1)))
+      listing(body, { Images: { from } }).then(({ listing }) => listing.Images?.map((text) => text.slice(-1)))
     const image = (name: string) => `https://photos.example/${name}`
     const named = [10, 2, 1].map((n) => `<photo${n}>${image(`${n === 10 ? 'z' : n}`)}</photo${n}>`).join('')
     expect(await addresses(`${named}<photos>${image('x')}</photos>`, 'photo{n}')).toEqual(['1', '2', 'z'])

@@ -22,50 +22,50 @@ const subTypes: Record<string, string> = {
 }
 
 /** A home in the names of the RESO Data Dictionary. */
-const resoRecord = (one: Home) => ({
-  ListingKey: one.mlsNumber.slice(2),
-  ListingId: one.mlsNumber,
+const resoRecord = (home: Home) => ({
+  ListingKey: home.mlsNumber.slice(2),
+  ListingId: home.mlsNumber,
   StandardStatus: 'Active',
-  PropertyType: one.rental ? 'Residential Lease' : 'Residential',
-  PropertySubType: subTypes[one.propertyType],
-  ListPrice: one.price,
-  BedroomsTotal: one.bedrooms,
-  BathroomsFull: one.fullBathrooms,
-  BathroomsHalf: one.halfBathrooms,
-  LivingArea: one.livingArea,
+  PropertyType: home.rental ? 'Residential Lease' : 'Residential',
+  PropertySubType: subTypes[home.propertyType],
+  ListPrice: home.price,
+  BedroomsTotal: home.bedrooms,
+  BathroomsFull: home.fullBathrooms,
+  BathroomsHalf: home.halfBathrooms,
+  LivingArea: home.livingArea,
   LivingAreaUnits: 'Square Feet',
-  LotSizeAcres: one.lotAcres,
-  YearBuilt: one.yearBuilt,
-  ListingContractDate: one.listed,
-  ParkingTotal: one.parking,
-  UnparsedAddress: one.street,
-  UnitNumber: one.unit,
-  City: one.city,
-  StateOrProvince: one.state,
-  PostalCode: one.zip,
+  LotSizeAcres: home.lotAcres,
+  YearBuilt: home.yearBuilt,
+  ListingContractDate: home.listed,
+  ParkingTotal: home.parking,
+  UnparsedAddress: home.street,
+  UnitNumber: home.unit,
+  City: home.city,
+  StateOrProvince: home.state,
+  PostalCode: home.zip,
   Country: 'US',
-  Latitude: one.latitude,
-  Longitude: one.longitude,
-  SubdivisionName: one.neighborhood,
-  PublicRemarks: one.description,
-  ListingURL: `https://homes.example/${one.mlsNumber}`,
-  AssociationFee: one.associationFee === 0 ? '' : one.associationFee,
+  Latitude: home.latitude,
+  Longitude: home.longitude,
+  SubdivisionName: home.neighborhood,
+  PublicRemarks: home.description,
+  ListingURL: `https://homes.example/${home.mlsNumber}`,
+  AssociationFee: home.associationFee === 0 ? '' : home.associationFee,
   AssociationFeeFrequency: 'Monthly',
 })
 
-const photo = (one: Home, order: number) => ({
-  MediaURL: `https://photos.homes.example/${one.mlsNumber}/${order}.jpg`,
+const photo = (home: Home, order: number) => ({
+  MediaURL: `https://photos.homes.example/${home.mlsNumber}/${order}.jpg`,
   MediaCategory: 'Photo',
   Order: String(order),
 })
 /** From the last to the first: the order is in Order. */
-const media = (one: Home) => Array.from({ length: one.photos }, (_, index) => photo(one, one.photos - index))
+const media = (home: Home) => Array.from({ length: home.photos }, (_, index) => photo(home, home.photos - index))
 
 const documents: Record<string, string> = {
   zillow: zillowFeed(broker),
   'reso-json': JSON.stringify({
     '@odata.context': '$metadata#Property',
-    value: broker.map((one) => ({ ...resoRecord(one), Media: media(one) })),
+    value: broker.map((home) => ({ ...resoRecord(home), Media: media(home) })),
   }),
   'reso-csv': `${Papa.unparse(broker.map(resoRecord))}\r\n`,
 }
@@ -79,10 +79,10 @@ async function listingsOf(preset: string): Promise<Map<string, Partial<Listing>>
   const found = new Map<string, Partial<Listing>>()
   for await (const batch of reading.records)
     for (const record of batch)
-      for (const one of mapping.normalise(reading.parse(record), record.at, moment)) {
-        if (one.kind !== 'listing') throw new Error(`${preset}: ${JSON.stringify(one)}`)
+      for (const delivered of mapping.normalise(reading.parse(record), record.at, moment)) {
+        if (delivered.kind !== 'listing') throw new Error(`${preset}: ${JSON.stringify(delivered)}`)
         // Columns beside the listing's own fields are each format's own.
-        const { ExtensionColumn: _, ...listing } = one.listing
+        const { ExtensionColumn: _, ...listing } = delivered.listing
         found.set(listing.MLSNumber, listing)
       }
   expect(reading.end().reasons).toEqual([])

@@ -37,7 +37,7 @@ function resolver(names: Record<string, string[]>): { lookup: LookupFunction; qu
   const lookup: LookupFunction = (hostname, options, callback) => {
     questions.push(hostname)
     const known = names[hostname] ?? []
-    const address = known[Math.min(questions.filter((one) => one === hostname).length, known.length) - 1]
+    const address = known[Math.min(questions.filter((text) => text === hostname).length, known.length) - 1]
     const found: LookupAddress[] = [{ address, family: address.includes(':') ? 6 : 4 }]
     if (options.all) callback(null, found)
     else callback(null, address, found[0].family)

@@ -111,7 +111,7 @@ describe('a converter of its own, by its line in the map alone', () => {
       const feed = zillowFeed([first, second]).replace('<City>', '<Quiet>yes</Quiet><City>')
       world.deliver(feed)
       expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2 } })
-      const cities = world.listings().map((one) => String(one['City']))
+      const cities = world.listings().map((item) => String(item['City']))
       expect(cities).toEqual([expect.stringMatching(/^[A-Z][a-z]/), expect.stringMatching(/^[A-Z ]+!$/)])
 
       const { findings } = await inspectSource(world.context, 'north', { preset: undefined, limit: null })
