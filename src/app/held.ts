@@ -138,21 +138,35 @@ export type Findings = ReadonlyMap<string, readonly Finding[]>
 export const mostRead = 5000
 
 /** What waits, a sentence for each rule. */
-export async function waitingInWords({ holds, runs }: StoreReader, feed: Feed, now: number): Promise<string[]> {
+export async function waitingInWords(store: StoreReader, feed: Feed, now: number): Promise<string[]> {
+  if ((await store.holds.count(feed.name)) > mostRead) return [...(await manyInWords(store, feed, now)).values()]
+  const waiting = (await store.holds.held(feed.name, now)).filter(isWaiting)
+  if (waiting.length === 0) return []
+  return groupsOf(waiting, feed, now, await findingsOf(store.runs, feed.name)).map(({ sentence }) => sentence)
+}
+
+/** The same of so many that they are not all read, by rule. */
+export async function manyInWords({ holds, runs }: StoreReader, feed: Feed, now: number): Promise<Map<string, string>> {
   const counted = await holds.waitingByRule(feed.name, now)
-  if (counted.size === 0) return []
+  if (counted.size === 0) return new Map()
   const findings = await findingsOf(runs, feed.name)
-  const areAllRead = (await holds.count(feed.name)) <= mostRead
-  const waiting = (await holds.held(feed.name, now, areAllRead ? {} : { most: mostRead })).filter(isWaiting)
-  if (areAllRead) return groupsOf(waiting, feed, now, findings).map(({ sentence }) => sentence)
-  return Array.from(counted, ([rule, count]) => {
-    // A decision is about all that is held at its time.
-    const isRefused = waiting.some(({ rules, decision }) => decision !== null && rules.includes(rule))
-    const { isOff } = feed.plan.limits
-    const told = (findings.get(rule) ?? []).map(({ found, sentence }) => capital(isRefused || isOff ? found : sentence))
-    const end = isRefused ? ['No time lets go of what was refused of them'] : isOff ? [capital(overInWords(count))] : []
-    return [`${many(count, 'change')} held by ${rule}`, ...told, ...end].join('. ')
-  })
+  const waiting = (await holds.held(feed.name, now, { most: mostRead })).filter(isWaiting)
+  const { isOff } = feed.plan.limits
+  return new Map(
+    Array.from(counted, ([rule, count]) => {
+      // A decision is about all that is held at its time.
+      const isRefused = waiting.some(({ rules, decision }) => decision !== null && rules.includes(rule))
+      const sentences = (findings.get(rule) ?? []).map(({ found, sentence }) =>
+        capital(isRefused || isOff ? found : sentence),
+      )
+      const end = isRefused
+        ? ['No time lets go of what was refused of them']
+        : isOff
+          ? [capital(overInWords(count))]
+          : []
+      return [rule, [`${many(count, 'change')} held by ${rule}`, ...sentences, ...end].join('. ')]
+    }),
+  )
 }
 
 /** What these rules found of what is held so, a sentence each, without its full stop. */

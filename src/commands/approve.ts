@@ -7,10 +7,11 @@ import {
   groupInWords,
   groupsOf,
   isApprovable,
+  isWaiting,
   lineOf,
   mostRead,
   ofNoRule,
-  waitingInWords,
+  manyInWords,
   withoutHolds,
 } from '../app/held.ts'
 import type { Approvable } from '../app/held.ts'
@@ -99,8 +100,7 @@ export function approveCommand(
         const left = of - from - most
         if (left <= 0) return
         const hasNext = pages && from + most < group.length
-        const ofWhat = of === group.length ? ' of this rule' : ''
-        if (hasNext && (await more(`${left} more${ofWhat}: Enter shows them, q goes on`, context.signal))) continue
+        if (hasNext && (await more(`${left} more of this rule: Enter shows them, q goes on`, context.signal))) continue
         write(`    and ${left} more\n`)
         return
       }
@@ -111,10 +111,22 @@ export function approveCommand(
       if (all > mostRead && !isJson) {
         const some = (await own.held(feed.name, at, { most: mostRead })).filter(isApprovable)
         say(`${all} held`)
-        for (const sentence of await waitingInWords(ownStore, feed, at)) write(`  ${printable(sentence)}\n`)
+        const counted = await own.waitingByRule(feed.name, at)
+        for (const [rule, sentence] of await manyInWords(ownStore, feed, at)) {
+          write(`  ${printable(sentence)}\n`)
+          await showHomes(
+            some.filter(({ rules }) => (rules as readonly string[]).includes(rule)),
+            counted.get(rule),
+          )
+        }
         const others = all - (await own.waiting(feed.name, at))
-        if (others > 0) write(`  ${many(others, 'change')} approved before, or held by ${ofNoRule}\n`)
-        await showHomes(some, all)
+        if (others > 0) {
+          write(`  ${many(others, 'change')} approved before, or held by ${ofNoRule}\n`)
+          await showHomes(
+            some.filter((hold) => !isWaiting(hold)),
+            others,
+          )
+        }
         return { held: some, count: all }
       }
       const held = (await own.held(feed.name, at)).filter(isApprovable)
