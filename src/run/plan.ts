@@ -186,7 +186,7 @@ async function pairHomes(
 }
 
 /** Walks delivery, snapshot and list once, writes the plan into the workspace, and adds up what the guard's rules measure. */
-export async function decide(feed: Feed, { store, workspace }: Readers, known: Known): Promise<Plan> {
+export async function decide(feed: Feed, { store, workspace, signal }: Readers, known: Known): Promise<Plan> {
   const { past, delivery, listed } = known
   const { now } = past.moment
   // A run without a list learns nothing of other stores.
@@ -215,7 +215,10 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     if (notes.some(({ op }) => op === 'unreadable')) moves.arriving++
     const named = await namingHolders(feed, { store, workspace }, changes, now)
     if (named.length > 0) workspace.addChanges(named.map(asDoubted), settings)
-    if (isTired(unchanged + changes.length + notes.length)) await breathe()
+    if (!isTired(unchanged + changes.length + notes.length)) return
+    await breathe()
+    // The plan of a large office takes minutes, and a container has ten seconds.
+    signal.throwIfAborted()
   }
   const asDoubted = ({ change: planned, remembered: before }: Planned): Planned => {
     const remembered = past.isNewMapping ? withRefusals(before) : before

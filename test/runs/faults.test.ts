@@ -1,6 +1,6 @@
 /** Failures on the way to the service, and what docs/design.md, "Apply", promises for them. */
 import { setImmediate as nextRound } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openApp } from '../../src/app/open.ts'
 import { UserError } from '../../src/core/errors.ts'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
@@ -621,6 +621,22 @@ describe('a stop signal', () => {
     const next = await world.run()
     expect(next.changes.find((change) => change.mlsNumber === mlsNumber)).toMatchObject({ kind: 'adopt' })
     await right(all)
+  })
+
+  test('in the middle of the plan of many homes: it is not made to its end', async () => {
+    world.deliver(zillowFeed(homes(1, 1500)))
+    const app = openApp(world.context)
+    const { history } = app.store()
+    const rows = history.rows.bind(history)
+    const planned = vi.spyOn(history, 'rows').mockImplementation((...of) => {
+      world.stop.abort(new UserError('stopped by SIGTERM'))
+      return rows(...of)
+    })
+    expect(await world.run('sync', 'north', app)).toMatchObject({ error: 'stopped by SIGTERM', counts: { create: 0 } })
+    await app.close()
+    expect(planned).toHaveBeenCalledOnce()
+    world.stop = new AbortController()
+    expect(await world.run('diff')).toMatchObject({ counts: { create: 1500 } })
   })
 
   test('before anything is written: nothing is', async () => {
