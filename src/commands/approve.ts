@@ -115,7 +115,7 @@ export function approveCommand(
         for (const [rule, sentence] of await manyInWords(ownStore, feed, at)) {
           write(`  ${printable(sentence)}\n`)
           await showHomes(
-            some.filter(({ rules }) => (rules as readonly string[]).includes(rule)),
+            some.filter(({ rules }) => rules.includes(rule)),
             counted.get(rule),
           )
         }
