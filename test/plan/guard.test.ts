@@ -239,7 +239,7 @@ describe('what is held of a change', () => {
     const alone = { ...update, fields: update.fields.slice(0, 1) }
     expect(judged(alone, changing('price', 20))).toMatchObject({
       change: { kind: 'hold' },
-      weighed: { parts: [{ part: 'update price' }] },
+      weighed: { heldParts: [{ part: 'update price' }] },
     })
     for (const cause of ['refresh', 'drifted', 'never-sent'] as const)
       expect(judged({ ...alone, cause, broken: [] }, changing('price', 20))).toBeNull()
@@ -391,7 +391,7 @@ describe('what is held of a change', () => {
     // The guard does not hold it, and what was let go of it stays so.
     expect(besideHeld({})).toMatchObject({
       change: { kind: 'hold', cause: 'other-number', isConflict: false },
-      weighed: { parts: [], released: ['create'] },
+      weighed: { heldParts: [], released: ['create'] },
       letGo: [],
     })
   })
