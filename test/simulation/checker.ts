@@ -737,11 +737,11 @@ export class Checker implements Witness {
     }
     // A run that is not whole ends no hold: an approval of what the feed no longer wants stays. A delete wants nothing else.
     const isWhole = this.delivery.whole && report.remote.complete && report.command === 'sync'
-    if (report.digest !== '' && report.command !== 'diff') this.#noteHeld(changes, isWhole && isBelieved)
+    // Where the disk was full, what is approved of a change that the feed wants otherwise by now could not be ended.
+    const mayBeEnded = isWhole && !/disk is full/.test(report.error ?? '')
+    if (report.digest !== '' && report.command !== 'diff') this.#noteHeld(changes, mayBeEnded && isBelieved)
     const lacksOurs = changes.some(({ kind, cause }) => kind === 'create' && cause === 'gone-from-service')
     const stillApproved = this.disk.approved(this.feed, this.#time.clock)
-    // Where the disk was full, what is approved of an update that the feed wants otherwise by now could not be ended.
-    const mayBeEnded = isWhole && !/disk is full/.test(report.error ?? '')
     for (const { kind, mlsNumber, cause, outcome } of changes) {
       const isApproved = this.approved.has(`${kind} ${mlsNumber}`) && stillApproved.has(`${kind} ${mlsNumber}`)
       if (outcome?.result === 'done' && isApproved && (mayBeEnded || kind === 'delete'))
