@@ -3,6 +3,9 @@ export const hour = 60 * minute
 /** Within so long a call without answer takes effect, or never does (docs/faults.md, A1). */
 export const settle = 15 * minute
 
+/** Rounds of the event loop in which nothing was due, and a run may have rested. */
+const mostIdle = 100
+
 /** Time of a simulation: it stands still until all that can go on has gone on, then jumps to what is due next. */
 export class VirtualTime {
   now: number
@@ -76,12 +79,14 @@ export class VirtualTime {
    * isn't done: everyone waits for someone.
    */
   async until(done: () => boolean): Promise<void> {
-    for (;;) {
+    for (let idle = 0; ;) {
       do await allThatCanGoOn()
       while (this.committing > 0)
       this.#signal?.throwIfAborted()
       if (done()) return
-      if (!this.#step()) throw new Error('nothing is due, and the run has not ended')
+      if (this.#step()) idle = 0
+      // A run that rests goes on in one of the next rounds.
+      else if (++idle > mostIdle) throw new Error('nothing is due, and the run has not ended')
     }
   }
 
