@@ -139,34 +139,30 @@ export const mostRead = 5000
 
 /** What waits, a sentence for each rule. */
 export async function waitingInWords(store: StoreReader, feed: Feed, now: number): Promise<string[]> {
-  if ((await store.holds.count(feed.name)) > mostRead) return [...(await manyInWords(store, feed, now)).values()]
+  if ((await store.holds.count(feed.name)) > mostRead)
+    return (await manyInWords(store, feed, now)).map(({ sentence }) => sentence)
   const waiting = (await store.holds.held(feed.name, now)).filter(isWaiting)
   if (waiting.length === 0) return []
   return groupsOf(waiting, feed, now, await findingsOf(store.runs, feed.name)).map(({ sentence }) => sentence)
 }
 
-/** The same of so many that they are not all read, by rule. */
-export async function manyInWords({ holds, runs }: StoreReader, feed: Feed, now: number): Promise<Map<string, string>> {
+/** The same of so many that they are not all read, with how many listings each rule holds. */
+export async function manyInWords({ holds, runs }: StoreReader, feed: Feed, now: number) {
   const counted = await holds.waitingByRule(feed.name, now)
-  if (counted.size === 0) return new Map()
+  if (counted.size === 0) return []
   const findings = await findingsOf(runs, feed.name)
   const waiting = (await holds.held(feed.name, now, { most: mostRead })).filter(isWaiting)
   const { isOff } = feed.plan.limits
-  return new Map(
-    Array.from(counted, ([rule, count]) => {
-      // A decision is about all that is held at its time.
-      const isRefused = waiting.some(({ rules, decision }) => decision !== null && rules.includes(rule))
-      const sentences = (findings.get(rule) ?? []).map(({ found, sentence }) =>
-        capital(isRefused || isOff ? found : sentence),
-      )
-      const end = isRefused
-        ? ['No time lets go of what was refused of them']
-        : isOff
-          ? [capital(overInWords(count))]
-          : []
-      return [rule, [`${many(count, 'change')} held by ${rule}`, ...sentences, ...end].join('. ')]
-    }),
-  )
+  return Array.from(counted, ([rule, listings]) => {
+    // A decision is about all that is held at its time.
+    const isRefused = waiting.some(({ rules, decision }) => decision !== null && rules.includes(rule))
+    const texts = [`${many(listings, 'change')} held by ${rule}`]
+    for (const { found, sentence } of findings.get(rule) ?? [])
+      texts.push(capital(isRefused || isOff ? found : sentence))
+    if (isRefused) texts.push('No time lets go of what was refused of them')
+    else if (isOff) texts.push(capital(overInWords(listings)))
+    return { rule, listings, sentence: texts.join('. ') }
+  })
 }
 
 /** What these rules found of what is held so, a sentence each, without its full stop. */

@@ -9,9 +9,9 @@ import {
   isApprovable,
   isWaiting,
   lineOf,
+  manyInWords,
   mostRead,
   ofNoRule,
-  manyInWords,
   withoutHolds,
 } from '../app/held.ts'
 import type { Approvable } from '../app/held.ts'
@@ -111,12 +111,11 @@ export function approveCommand(
       if (all > mostRead && !isJson) {
         const some = (await own.held(feed.name, at, { most: mostRead })).filter(isApprovable)
         say(`${all} held`)
-        const counted = await own.waitingByRule(feed.name, at)
-        for (const [rule, sentence] of await manyInWords(ownStore, feed, at)) {
+        for (const { rule, listings, sentence } of await manyInWords(ownStore, feed, at)) {
           write(`  ${printable(sentence)}\n`)
           await showHomes(
             some.filter(({ rules }) => rules.includes(rule)),
-            counted.get(rule),
+            listings,
           )
         }
         const others = all - (await own.waiting(feed.name, at))

@@ -127,12 +127,16 @@ describe('what a delta said before the backup, and was still to be done then', (
     await world.executed('backup', at('copy.db'))
   })
 
-  test('waits for a person, or for a delta that names it, if runs came after it', async () => {
+  const putBackLater = async (): Promise<void> => {
     await settled()
     deliver([dearer(dearer(one)), dearer(dearer(two)), { ...sold, status: 'Withdrawn' }, dearer(kept)])
     await settled()
     world.clock.advance(48 * 3_600_000)
     putBack()
+  }
+
+  test('waits for a person, or for a delta that names it, if runs came after it', async () => {
+    await putBackLater()
     deliver([dearer(others[0])])
     for (const command of ['diff', 'sync'] as const)
       expect(await world.run(command)).toMatchObject({
@@ -156,11 +160,7 @@ describe('what a delta said before the backup, and was still to be done then', (
   })
 
   test('is not said to be due to a mapping that changed meanwhile', async () => {
-    await settled()
-    deliver([dearer(dearer(one)), dearer(dearer(two)), { ...sold, status: 'Withdrawn' }, dearer(kept)])
-    await settled()
-    world.clock.advance(48 * 3_600_000)
-    putBack()
+    await putBackLater()
     const extension = { Zone: { value: 'A' } }
     world.configure({ north: { delivery: 'delta', volatile: { refresh: '365d' }, extension } })
     deliver([dearer(others[0])])
