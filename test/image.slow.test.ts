@@ -73,11 +73,11 @@ async function container(
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(isRoot && { uid: user, gid: group }),
   })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))
   const status = new Promise<number | null>((resolve) => child.on('close', resolve))
-  await options.onStart?.(child, () => said)
-  return { status: await status, said }
+  await options.onStart?.(child, () => output)
+  return { status: await status, said: output }
 }
 
 const filesIn = (path: string): string[] => readdirSync(join(image.root, path)).toSorted()
@@ -186,7 +186,7 @@ test.skipIf(noPostgres !== null || process.env['SHIFT_DAYS'] !== undefined)(
       // A run that is stopped after its last create, before its end, warns.
       const isDone = (): boolean =>
         heard.reduce((runs, said) => runs + said().split('"msg":"run finished"').length - 1, 0) >= 2
-      const work = async (name: string): Promise<Ended> => {
+      const worker = async (name: string): Promise<Ended> => {
         const env = { TMPDIR: join(image.root, 'data', name) }
         mkdirSync(env.TMPDIR)
         if (isRoot) chownSync(env.TMPDIR, 10_001, 0)
@@ -204,7 +204,7 @@ test.skipIf(noPostgres !== null || process.env['SHIFT_DAYS'] !== undefined)(
         expect(readdirSync(env.TMPDIR)).toEqual([])
         return ended
       }
-      for (const { status, said } of await Promise.all([work('one'), work('other')])) {
+      for (const { status, said } of await Promise.all([worker('one'), worker('other')])) {
         expect(said).not.toMatch(/defect|"level":"(?:error|warn)"|a-secret-of/)
         expect(status).toBe(0)
       }

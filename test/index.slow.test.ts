@@ -105,12 +105,12 @@ test('its types say what the document says', () => {
     `,
   )
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node']
-  const said = (() => {
+  const problem = (() => {
     try {
       return execFileSync(process.execPath, [compiler, ...options, 'typed.ts'], { cwd: folder, encoding: 'utf8' })
     } catch (error) {
       return (error as { stdout: string }).stdout
     }
   })()
-  expect(said).toBe('')
+  expect(problem).toBe('')
 })

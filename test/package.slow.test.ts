@@ -25,8 +25,8 @@ beforeAll(() => {
   mkdirSync(source)
   mkdirSync(installed)
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] }
-  const parts = [...files.filter((name) => name !== 'dist'), 'src', 'scripts', 'tsconfig.json', 'tsconfig.build.json']
-  for (const name of [...parts, 'package.json', 'LICENSE', 'README.md'])
+  const sources = [...files.filter((name) => name !== 'dist'), 'src', 'scripts', 'tsconfig.json', 'tsconfig.build.json']
+  for (const name of [...sources, 'package.json', 'LICENSE', 'README.md'])
     cpSync(join(root, name), join(source, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'))
   run(source, 'npm', ['run', '-s', 'build'], { COMMIT: 'abc1234' })

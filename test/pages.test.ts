@@ -120,12 +120,12 @@ test('every command is run, or it is said why not', () => {
   const run = shown.filter(({ command }) => isRunHere(command) && !isSetting(command))
   expect(run.length).toBeGreaterThan(40)
   expect(run.filter(({ page, command }) => stories[page]?.commands[command] === undefined)).toEqual([])
-  const told = Object.entries(stories).flatMap(([page, { commands }]) =>
+  const named = Object.entries(stories).flatMap(([page, { commands }]) =>
     Object.keys(commands).map((command) => ({ page, command })),
   )
-  expect(told.filter((one) => !run.some(({ page, command }) => page === one.page && command === one.command))).toEqual(
-    [],
-  )
+  expect(
+    named.filter((story) => !run.some(({ page, command }) => page === story.page && command === story.command)),
+  ).toEqual([])
   expect(notHere.filter(({ commands }) => !shown.some(({ command }) => commands.test(command)))).toEqual([])
 })
 

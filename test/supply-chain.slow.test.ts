@@ -69,10 +69,10 @@ test('the check of .ci/run fails on known faults, and says where nobody answered
 })
 
 test('a linter has nothing to say of the Dockerfile', () => {
-  const said = (text: string) =>
+  const linesOf = (text: string) =>
     validate(text).map(({ message, range }) => `line ${range.start.line + 1}: ${JSON.stringify(message)}`)
-  expect(said(read('Dockerfile'))).toEqual([])
-  expect(said(read('Dockerfile').replace('USER ', 'USRE '))).not.toEqual([])
+  expect(linesOf(read('Dockerfile'))).toEqual([])
+  expect(linesOf(read('Dockerfile').replace('USER ', 'USRE '))).not.toEqual([])
 })
 
 test('the image is of one digest, has no package manager, and its user is not root', () => {

@@ -111,7 +111,7 @@ const placeOnly = (place: string): ReportForm => ({
 const places = ['error', 'notes', 'delivery', 'remote', 'verification', 'why', 'outcome', 'problems']
 
 /** A report with a secret at the end of every sentence. */
-function tellingReport(said: (row: number) => string, many: number): Report {
+function tellingReport(sentence: (row: number) => string, many: number): Report {
   const report = readReport('partial')
   const [change] = report.changes()
   const listing: VerifiedListing = {
@@ -121,16 +121,16 @@ function tellingReport(said: (row: number) => string, many: number): Report {
     price: null,
     status: null,
     question: 'x',
-    answer: said(4),
+    answer: sentence(4),
     tokens: 0,
-    problem: said(5),
+    problem: sentence(5),
   }
   return {
     ...report,
-    error: said(0),
-    notes: [said(1)],
-    delivery: { ...report.delivery, complete: false, reasons: [said(2)] },
-    remote: { ...report.remote, complete: false, reasons: [said(3)] },
+    error: sentence(0),
+    notes: [sentence(1)],
+    delivery: { ...report.delivery, complete: false, reasons: [sentence(2)] },
+    remote: { ...report.remote, complete: false, reasons: [sentence(3)] },
     verification: {
       session: 1,
       asked: 1,
@@ -138,15 +138,15 @@ function tellingReport(said: (row: number) => string, many: number): Report {
       disagreed: 0,
       unanswered: 1,
       tokens: 0,
-      stopped: said(6),
+      stopped: sentence(6),
       listings: [listing],
     },
     *changes() {
       for (let row = 0; row < many; row++)
-        yield { ...change, why: said(row), outcome: { result: 'failed' as const, error: said(row) } }
+        yield { ...change, why: sentence(row), outcome: { result: 'failed' as const, error: sentence(row) } }
     },
     *rejects() {
-      for (let row = 0; row < many; row++) yield { at: `record ${row}`, mlsNumber: null, problems: [said(row)] }
+      for (let row = 0; row < many; row++) yield { at: `record ${row}`, mlsNumber: null, problems: [sentence(row)] }
     },
   }
 }
@@ -168,12 +168,12 @@ test.each(places)('a sentence of a report is scrubbed, whichever secret it ends 
 test.each([...Object.keys(reportForms), 'choppy'])('a report as %s shows no half of a secret', async (name) => {
   const form = name === 'choppy' ? choppy : (await reportForms[name]())({ colour: false })
   // 480 characters and more: a form that shortens would cut the secret in two.
-  const said = (row: number): string =>
+  const sentence = (row: number): string =>
     `${'said '.repeat(95)}${'.'.repeat(row % 40)}${spellings[row % spellings.length]}`
-  const told = tellingReport(said, 2000)
+  const report = tellingReport(sentence, 2000)
   const file = join(folder, 'report')
   const output = doors.reports(file)
-  await output.report(form, told)
+  await output.report(form, report)
   await output.end()
   const text = readFileSync(file, 'utf8')
   expect(text.length).toBeGreaterThan(50_000)

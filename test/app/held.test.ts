@@ -25,38 +25,38 @@ const held = (mlsNumber: string, about: Partial<Approvable> = {}): Approvable =>
 const decided = (is: 'approved' | 'refused', by: string) => ({ decision: { is, by, at: monday } })
 
 /** What is told at an hour after Monday. */
-const told = (all: Approvable[], at = 0): string[] =>
+const linesOf = (all: Approvable[], at = 0): string[] =>
   byRule(all).map(([rules, group]) => groupInWords(rules, group, feed, monday + at * hour))
 
 test('deletes of what a full delivery lacked are told to go with one, where a delta may come next', () => {
   const mirrored = { why: 'not in the feed, to which this chatbot belongs alone (ownership: mirror); held: …' }
   const stated = { why: 'the feed says aktionart DELETE; held: …' }
-  const told = (...all: Approvable[]): string =>
+  const textOf = (...all: Approvable[]): string =>
     groupInWords(['leaving'], all, { ...feed, mapping: { ...feed.mapping, delivery: 'delta' } }, monday)
-  expect(told(held('1'), held('2', mirrored))).toContain(
+  expect(textOf(held('1'), held('2', mirrored))).toContain(
     'they go by themselves with the first full delivery from Thu 3 Apr 00:00 on, if it still says so',
   )
-  expect(told(held('1'), held('2', stated))).toContain(
+  expect(textOf(held('1'), held('2', stated))).toContain(
     'they go by themselves on Thu 3 Apr 00:00 if the feed still says so; deletes of what a full delivery lacked with a full one only',
   )
-  expect(told(held('2', stated))).toContain('it goes by itself on Thu 3 Apr 00:00 if the feed still says so')
+  expect(textOf(held('2', stated))).toContain('it goes by itself on Thu 3 Apr 00:00 if the feed still says so')
 })
 
 test('what is held is told with the end that it has', () => {
   const later = { since: monday + 24 * hour, clock: monday + 24 * hour }
-  expect(told([held('1')])).toEqual([
+  expect(linesOf([held('1')])).toEqual([
     '1 change held by leaving since Mon 31 Mar 00:00; it goes by itself on Thu 3 Apr 00:00 if the feed still says so',
   ])
-  expect(told([held('1'), held('2', later)])).toEqual([
+  expect(linesOf([held('1'), held('2', later)])).toEqual([
     '2 changes held by leaving since Mon 31 Mar 00:00; they go by themselves from Thu 3 Apr 00:00 on, if the feed still says so',
   ])
-  expect(told([held('1', { rules: ['older'], clock: null })])).toEqual([
+  expect(linesOf([held('1', { rules: ['older'], clock: null })])).toEqual([
     '1 change held by older since Mon 31 Mar 00:00; it waits for you',
   ])
-  expect(told([held('1', { rules: ['chatbot'] }), held('2', { rules: ['chatbot'] })])).toEqual([
+  expect(linesOf([held('1', { rules: ['chatbot'] }), held('2', { rules: ['chatbot'] })])).toEqual([
     '2 changes held by chatbot since Mon 31 Mar 00:00; they go by themselves once another complete list, an hour later or more, says the same; if the keys to the service were changed, they wait for you',
   ])
-  expect(told([held('1', { rules: ['arriving', 'chatbot'] })])).toEqual([
+  expect(linesOf([held('1', { rules: ['arriving', 'chatbot'] })])).toEqual([
     '1 change held by arriving and chatbot since Mon 31 Mar 00:00; it goes by itself on Thu 3 Apr 00:00 if the feed still says so; if the keys to the service were changed, it waits for you',
   ])
 })
@@ -81,13 +81,13 @@ test('a listing of which several facts are held is one, with the end of each of 
     held('1', { part: 'update class', rules: ['facts'], ...later }),
     held('1', { part: 'update price', rules: ['facts'] }),
   ]
-  expect(told(both)).toEqual([
+  expect(linesOf(both)).toEqual([
     '1 change held by facts since Mon 31 Mar 00:00; it goes by itself from Thu 3 Apr 00:00 on, if the feed still says so',
   ])
-  expect(told(both.map((approvable) => ({ ...approvable, ...decided('refused', 'ann') })))).toEqual([
+  expect(linesOf(both.map((approvable) => ({ ...approvable, ...decided('refused', 'ann') })))).toEqual([
     '1 change held by facts since Mon 31 Mar 00:00; it was refused, so that only the feed or an approval ends it',
   ])
-  expect(byListing(both).map((one) => lineOf(one, { locale: 'en-US', timezone: 'UTC' }))).toEqual([
+  expect(byListing(both).map((approvable) => lineOf(approvable, { locale: 'en-US', timezone: 'UTC' }))).toEqual([
     'update class, price 1: since Mon 31 Mar 00:00; gone from the feed',
   ])
 })
@@ -95,20 +95,22 @@ test('a listing of which several facts are held is one, with the end of each of 
 test('of a listing that waits for a person nothing goes by itself, whatever else is held of it', () => {
   const price = { part: 'update price', rules: ['facts'] } as const
   const asked = held('1', { part: 'update', rules: ['unrecognisable'], clock: null })
-  expect(told([asked, held('1', { ...price, clock: null }), held('2', price)])).toEqual([
+  expect(linesOf([asked, held('1', { ...price, clock: null }), held('2', price)])).toEqual([
     '1 change held by unrecognisable since Mon 31 Mar 00:00; it waits for you',
     '1 change held by facts since Mon 31 Mar 00:00; it goes by itself on Thu 3 Apr 00:00 if the feed still says so',
   ])
-  expect(told([held('1', { ...price, clock: null }), held('2', { ...price, clock: null }), held('3', price)])).toEqual([
+  expect(
+    linesOf([held('1', { ...price, clock: null }), held('2', { ...price, clock: null }), held('3', price)]),
+  ).toEqual([
     '3 changes held by facts since Mon 31 Mar 00:00; they go by themselves on Thu 3 Apr 00:00 if the feed still says so, but for 2 that wait for you',
   ])
 })
 
 test('a time that is over is told by no date: the next complete delivery is what counts', () => {
-  expect(told([held('1')], 73)).toEqual([
+  expect(linesOf([held('1')], 73)).toEqual([
     '1 change held by leaving since Mon 31 Mar 00:00; it goes by itself with the next complete delivery that still says so',
   ])
-  expect(told([held('1'), held('2', { clock: monday + 24 * hour })], 73)).toEqual([
+  expect(linesOf([held('1'), held('2', { clock: monday + 24 * hour })], 73)).toEqual([
     '2 changes held by leaving since Mon 31 Mar 00:00; they go by themselves from Thu 3 Apr 01:00 on, if the feed still says so',
   ])
 })
@@ -121,18 +123,18 @@ test('what was refused, what was approved and what nobody decided are told apart
     held('4', decided('approved', 'bob')),
     held('5', decided('approved', 'uid 12345')),
   ]
-  expect(told(all)).toEqual([
+  expect(linesOf(all)).toEqual([
     '2 changes held by leaving since Mon 31 Mar 00:00; they were refused, so that only the feed or an approval ends them',
     '1 change held by leaving since Tue 1 Apr 00:00; it goes by itself on Fri 4 Apr 00:00 if the feed still says so',
     '2 changes held by leaving since Mon 31 Mar 00:00; approved by bob and uid 12345',
   ])
-  expect(told([held('1', { rules: ['chatbot'], ...decided('refused', 'ann') })])).toEqual([
+  expect(linesOf([held('1', { rules: ['chatbot'], ...decided('refused', 'ann') })])).toEqual([
     '1 change held by chatbot since Mon 31 Mar 00:00; it was refused, so that only the feed, a later list of the chatbot or an approval ends it',
   ])
 })
 
 test('of a whole large feed it is told, too', () => {
-  expect(told(Array.from({ length: 200_000 }, (_, i) => held(`${i}`)))).toEqual([
+  expect(linesOf(Array.from({ length: 200_000 }, (_, i) => held(`${i}`)))).toEqual([
     '200000 changes held by leaving since Mon 31 Mar 00:00; they go by themselves on Thu 3 Apr 00:00 if the feed still says so',
   ])
 })

@@ -91,8 +91,8 @@ describe('text from feeds', () => {
     const { lines, log } = open()
     const sentence = `${'/a-folder-of-this-machine'.repeat(8)}: the disk is full; free some space there`
     log.error({ error: sentence, problem: sentence, problems: [sentence], notes: [sentence] }, 'run failed')
-    const said = { error: sentence, problem: sentence, problems: [sentence], notes: [sentence] }
-    expect(JSON.parse(lines[0])).toMatchObject(said)
+    const entry = { error: sentence, problem: sentence, problems: [sentence], notes: [sentence] }
+    expect(JSON.parse(lines[0])).toMatchObject(entry)
   })
 
   test('long values are cut, without half a character', () => {
@@ -150,8 +150,8 @@ describe('repeated messages', () => {
     expect(lines.length).toBeLessThanOrEqual(longest + 1)
     const entries = lines.map((line) => JSON.parse(line) as { msg: string })
     // Each is written, or is in a number that says how many were left out.
-    const told = entries.map(({ msg }) => Number(/^left out (\d+) (?:repeated|more) messages$/.exec(msg)?.[1] ?? 1))
-    expect(told.reduce((sum, count) => sum + count, 0)).toBe(100_001)
+    const counts = entries.map(({ msg }) => Number(/^left out (\d+) (?:repeated|more) messages$/.exec(msg)?.[1] ?? 1))
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(100_001)
     const before = lines.length
     log.warn('the next run')
     expect(lines).toHaveLength(before + 1)

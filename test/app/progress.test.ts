@@ -6,9 +6,9 @@ import { progressOf } from '../../src/app/progress.ts'
 function begin(isTTY: boolean) {
   let now = 0
   const logged: unknown[][] = []
-  const told: string[] = []
+  const lines: string[] = []
   let shown = ''
-  const line = (...parts: unknown[]): void => void logged.push(parts)
+  const line = (...values: unknown[]): void => void logged.push(values)
   const log = { debug: line, info: line, warn: line, error: line }
   const clock = { now: () => now, sleep: () => Promise.resolve() }
   const stream = { isTTY, write: (text: string) => void (shown += text) } as unknown as Channel
@@ -16,7 +16,7 @@ function begin(isTTY: boolean) {
     'north',
     stream,
     { clock, log, random: () => 0.5 },
-    async (words) => void told.push(words),
+    async (words) => void lines.push(words),
   )
   return {
     async at(seconds: number, done: number) {
@@ -26,7 +26,7 @@ function begin(isTTY: boolean) {
     },
     end: () => progress.end(),
     logged,
-    told,
+    told: lines,
     shown: () => shown,
   }
 }

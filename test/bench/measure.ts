@@ -119,9 +119,9 @@ export function writeFeed(folder: string, format: 'xml' | 'csv', records: number
   const start = format === 'xml' ? zillowStart : resoHeader(width)
   let block = start
   for (let number = 0; number < records; number++) {
-    const one = home(number)
-    if (number % 1000 < changed) one.price += 1000
-    block += format === 'xml' ? zillowRecord(one, padding) : resoRow(one, width)
+    const original = home(number)
+    if (number % 1000 < changed) original.price += 1000
+    block += format === 'xml' ? zillowRecord(original, padding) : resoRow(original, width)
     if (block.length < 4_000_000) continue
     writeSync(file, block)
     block = ''

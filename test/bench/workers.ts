@@ -30,7 +30,7 @@ for (const workers of each < 10 ? [2] : [1, 2, 4]) {
     )
     return found as Use
   }
-  const told = (what: string, value: number, unit: string): void =>
+  const print = (what: string, value: number, unit: string): void =>
     figure('P14', `${workers} ${workers === 1 ? 'worker' : 'workers'}: ${what}`, value, unit)
   try {
     for (const [index, name] of [...feeds.keys()].entries())
@@ -45,19 +45,19 @@ for (const workers of each < 10 ? [2] : [1, 2, 4]) {
       made = (await world.calls()).flatMap(({ operation, at }) => (operation === 'Create' ? [at] : []))
     }
     const loaded = await use()
-    told('creates', (all * 1000) / (Math.max(...made) - Math.min(...made)), '/s')
-    told('commits of a create', (loaded.commits - before.commits) / all, '')
-    told('WAL of a create', (loaded.wal - before.wal) / all / 1000, 'kB')
-    told('size of a listing', (loaded.size - before.size) / all / 1000, 'kB')
+    print('creates', (all * 1000) / (Math.max(...made) - Math.min(...made)), '/s')
+    print('commits of a create', (loaded.commits - before.commits) / all, '')
+    print('WAL of a create', (loaded.wal - before.wal) / all / 1000, 'kB')
+    print('size of a listing', (loaded.size - before.size) / all / 1000, 'kB')
     await delay(Math.min(seconds, 5) * 1000)
     const [from, began] = [await use(), performance.now()]
     await delay(seconds * 1000)
     const [to, took] = [await use(), (performance.now() - began) / 1000]
     const runs = to.runs - from.runs
-    told(`runs of ${each} listings without a change`, runs / took, '/s')
-    told('commits of a run', (to.commits - from.commits) / runs, '')
-    told('WAL of a run', (to.wal - from.wal) / runs / 1000, 'kB')
-    told('connections', to.connections, '')
+    print(`runs of ${each} listings without a change`, runs / took, '/s')
+    print('commits of a run', (to.commits - from.commits) / runs, '')
+    print('WAL of a run', (to.wal - from.wal) / runs / 1000, 'kB')
+    print('connections', to.connections, '')
     await world.stopWorkers()
     let listings = 0
     for (const chatbot of feeds.values()) listings += new Set(await world.listings(chatbot)).size

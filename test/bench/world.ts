@@ -97,7 +97,7 @@ export async function withLoaded(
   source: string,
   format: 'xml' | 'csv',
   records: number,
-  work: (program: Program, service: Service, folder: string) => Promise<void>,
+  task: (program: Program, service: Service, folder: string) => Promise<void>,
 ): Promise<void> {
   const service = await startService()
   try {
@@ -109,7 +109,7 @@ export async function withLoaded(
         // The first sync after a load notes how the service shows what it was sent.
         await program.run('sync')
         await service.told()
-        await work(program, service, folder)
+        await task(program, service, folder)
       } finally {
         await program.app.close()
       }

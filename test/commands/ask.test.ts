@@ -81,8 +81,8 @@ test('--transcript keeps what was answered and what was not; one that cannot be 
   await ask('--transcript', file, 'What is for sale?')
   world.standIn.addFault({ operations: ['ClientAsk'], fault: { kind: 'status', status: 401 } })
   expect(await ask('--transcript', file, 'What is for rent?')).toMatchObject({ status: 1 })
-  const told = readFileSync(file, 'utf8').trim().split('\n').slice(1)
-  expect(told.map((line) => JSON.parse(line) as object)).toMatchObject([
+  const lines = readFileSync(file, 'utf8').trim().split('\n').slice(1)
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
     { question: 'What is for sale?', problem: null },
     { question: 'What is for rent?', answer: null, problem: expect.stringContaining('401') },
   ])
@@ -172,8 +172,8 @@ test('a key that the chatbot says is not shown, wherever its pieces are cut', as
   for (const length of [1, 4, 15]) {
     const cut = answer.match(new RegExp(`.{1,${length}}`, 'g'))!
     const end = { QuestionID: 1, AnswerID: 2, Answer: answer, TotalToken: 9 }
-    const told = [...cut.map((content) => ({ content })), end].map((piece) => JSON.stringify(piece))
-    await answering((response) => response.end(told.join('')))
+    const lines = [...cut.map((content) => ({ content })), end].map((piece) => JSON.stringify(piece))
+    await answering((response) => response.end(lines.join('')))
     expect(await ask('--stream', 'hello')).toMatchObject({ status: 0, stdout: 'The key is ***, is it\n' })
     server!.close()
   }

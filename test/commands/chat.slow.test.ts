@@ -33,10 +33,10 @@ async function withStandIn(job: (url: string) => Promise<void>): Promise<void> {
   const child = spawn(process.execPath, [program, 'stand-in', '--port', '0'])
   try {
     const url = await new Promise<string>((resolve, reject) => {
-      let said = ''
-      child.on('close', () => reject(new Error(`the stand-in ended: ${said}`)))
+      let output = ''
+      child.on('close', () => reject(new Error(`the stand-in ended: ${output}`)))
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        const found = /^stand-in listens on (\S+)\n/.exec((said += text))
+        const found = /^stand-in listens on (\S+)\n/.exec((output += text))
         if (found !== null) resolve(found[1])
       })
     })

@@ -22,13 +22,13 @@ interface Told {
   checks: { what: string; feed: string | null; ok: boolean; found: string; remedy: string | null }[]
 }
 
-async function told(): Promise<Told & { status: number | null }> {
+async function checked(): Promise<Told & { status: number | null }> {
   const { status, stdout } = await world.executed('check', '--format', 'json')
   return { status, ...(JSON.parse(stdout) as Told) }
 }
 
 async function wrong(): Promise<string[]> {
-  const { checks } = await told()
+  const { checks } = await checked()
   return checks.flatMap(({ ok, what, feed, found, remedy }) => (ok ? [] : [`${feed} ${what}: ${found} → ${remedy}`]))
 }
 
@@ -69,7 +69,7 @@ test('all is right: a line each, the next run in local time, status 0, and nothi
 
   await world.run()
   const after = traces()
-  expect((await told()).checks.find(({ what }) => what === 'store')?.found).toContain('store.db is sound')
+  expect((await checked()).checks.find(({ what }) => what === 'store')?.found).toContain('store.db is sound')
   expect(traces()).toEqual(after)
 })
 
@@ -125,7 +125,7 @@ test('what a feed left behind that has another name now is pointed at', async ()
 
 test('a feed from standard input is not advised to take a schedule, which it can not have', async () => {
   world.configure({ north: { source: '-', schedule: undefined } })
-  expect((await told()).checks.find(({ what }) => what === 'schedule')).toMatchObject({
+  expect((await checked()).checks.find(({ what }) => what === 'schedule')).toMatchObject({
     found: 'runs by hand only',
     remedy: 'the daemon leaves it out',
   })
@@ -199,7 +199,7 @@ test('everything that is wrong is named at once, with its remedy', async () => {
     './not-a-store.db',
   )
   try {
-    const { status } = await told()
+    const { status } = await checked()
     const problems = await wrong()
     expect(status).toBe(1)
     expect(problems.filter((text) => text.startsWith('null'))).toEqual([
@@ -235,7 +235,7 @@ test('stopped by a signal, it blames nobody', async () => {
 
 test('a wrong configuration: every problem on a line of its own, secrets apart, status 78', async () => {
   world.configure({ north: { nonsense: 1, schedule: '* * *' } }, { secretKey: '${NOWHERE_SET}' })
-  const { status, ok, checks } = await told()
+  const { status, ok, checks } = await checked()
   expect([status, ok]).toEqual([78, false])
   expect(checks.map(({ what, found }) => `${what} ${found.split(':')[0]}`)).toEqual([
     'secrets service.secretKey',
@@ -251,15 +251,15 @@ test('a feed of which most records would be rejected is wrong; a key in the file
   ])
   world.deliver(zillowFeed(homes(1, 3)))
   world.configure({ north: {} }, { baseUrl: 'https://listings.invalid', secretKey: 'in-the-file' })
-  const secrets = (await told()).checks.find(({ what }) => what === 'secrets')
+  const secrets = (await checked()).checks.find(({ what }) => what === 'secrets')
   expect(secrets).toMatchObject({ ok: true, remedy: expect.stringContaining('service.secretKey') })
   expect(JSON.stringify(secrets)).not.toContain('in-the-file')
 })
 
 test('a whole delivery without a record is right, and what it means is said; one that is cut, or of no bytes, is wrong', async () => {
-  const source = async () => (await told()).checks.find(({ what }) => what === 'source')
+  const source = async () => (await checked()).checks.find(({ what }) => what === 'source')
   world.deliver(zillowFeed([]))
-  expect(await told()).toMatchObject({ status: 0, ok: true })
+  expect(await checked()).toMatchObject({ status: 0, ok: true })
   expect(await source()).toMatchObject({
     found: expect.stringMatching(
       /^the document is whole and has no record, so to a sync every listing .* is gone\. It holds/,
@@ -300,7 +300,7 @@ test('a live source is asked what a run asks, with its credentials, and a wrong 
         },
       })
     live(secret)
-    expect((await told()).checks.find(({ what }) => what === 'source')).toMatchObject({
+    expect((await checked()).checks.find(({ what }) => what === 'source')).toMatchObject({
       ok: true,
       found: expect.stringContaining('answers as'),
     })

@@ -199,14 +199,14 @@ test('--ready says what the rule found, when it goes, and how to approve it, wha
   const found = '5 of 12 listings would leave the site; up to 3 may in 24 hours (limits.share)'
   const end =
     /5 changes held by leaving since Sat 21 Nov 12:0\d; they go by themselves on Tue 24 Nov 12:0\d if the feed still says so; now: listing-sync approve north$/
-  const told = async (): Promise<string> => {
+  const output = async (): Promise<string> => {
     const { stdout } = await world.executed('status', '--ready')
     const { reasons } = JSON.parse((await world.executed('status', '--ready', '--format', 'json')).stdout)
     const [{ text }] = reasons.filter(({ what }: { what: string }) => what === 'held')
     expect(stdout.split('\n')).toContain(`north: ${text}`)
     return text
   }
-  const first = await told()
+  const first = await output()
   expect(first.startsWith(`${found}. `)).toBe(true)
   expect(first).toMatch(end)
   // Neither says anything of what is held.
@@ -214,9 +214,9 @@ test('--ready says what the rule found, when it goes, and how to approve it, wha
   await world.executed('sync')
   rmSync(join(world.folder, 'north.xml'))
   await world.executed('sync')
-  expect(await told()).toBe(first)
+  expect(await output()).toBe(first)
   await world.executed('approve', 'north', '--refuse', '--yes')
-  expect(await told()).toMatch(
+  expect(await output()).toMatch(
     /^5 of 12 listings .* 5 changes held .*; they were refused, so that only the feed or an approval ends them; now: /,
   )
 })
@@ -364,23 +364,23 @@ test('an approval decides nothing, and shows what is held now, if that has chang
     const error = await approveCommand({ ...world.context, doors }, 'north', options, ask).catch(messageOf)
     return { lists: written.join('').split('north: ').slice(1), error }
   }
-  const told = (what: string): string =>
+  const lineOf = (what: string): string =>
     `north: nothing was ${what}, as a run ended or somebody else decided meanwhile; the last list is what is held now`
 
   const changed = await decide({}, () => {
     world.deliver(zillowFeed(all.slice(6)))
     return world.executed('sync')
   })
-  expect(changed.error).toBe(told('approved'))
+  expect(changed.error).toBe(lineOf('approved'))
   expect(changed.lists.map((list) => list.slice(0, 6))).toEqual(['5 held', '6 held'])
   expect((await world.executed('sync')).status).toBe(3)
 
   const second = await decide({ refuse: true }, () => world.executed('approve', 'north', '--yes'))
-  expect(second.error).toBe(told('refused'))
+  expect(second.error).toBe(lineOf('refused'))
   expect(second.lists[1]).toContain(`; approved by ${userInfo().username}\n`)
 
   const gone = await decide({ refuse: true }, () => world.executed('sync'))
-  expect(gone.error).toBe(told('refused'))
+  expect(gone.error).toBe(lineOf('refused'))
   expect(gone.lists[1]).toBe('the guard holds nothing that could be approved\n')
   expect(world.listings()).toHaveLength(6)
 })
@@ -615,11 +615,11 @@ test('the report of a run on record can be had in every form', async () => {
   await world.executed('sync')
   world.deliver(zillowFeed([{ ...all[0], price: all[0].price + 1000 }, ...all.slice(1, 11)]))
   const sync = JSON.parse((await world.executed('sync', '--format', 'json')).stdout) as Record<string, unknown>
-  const { report, run, ...told } = JSON.parse(
+  const { report, run, ...listed } = JSON.parse(
     (await world.executed('runs', 'north', '--run', '2', '--format', 'json')).stdout,
   ) as Record<string, unknown>
   expect(run).toBe(2)
-  expect(told).toMatchObject({ feed: 'north', command: 'sync', result: 'ok' })
+  expect(listed).toMatchObject({ feed: 'north', command: 'sync', result: 'ok' })
   const byKey = (list: unknown): unknown[] =>
     (list as { mlsNumber: string }[]).toSorted((a, b) => (a.mlsNumber < b.mlsNumber ? -1 : 1))
   expect({ ...(report as object), changes: byKey((report as typeof sync)['changes']) }).toEqual({
@@ -649,18 +649,18 @@ test('of holds of a whole large office the first are shown, and all are counted 
   const many = Array.from({ length: 6000 }, (_, at) => ({ mlsNumber: `M-${at}`, why: 'gone from the feed', part }))
   await store.holds.replace('north', many, { now: world.clock.now(), isWhole: true, letGo: () => 0 })
   await store.close()
-  const told = async (...words: string[]): Promise<string> => (await world.executed(...words)).stdout
+  const output = async (...words: string[]): Promise<string> => (await world.executed(...words)).stdout
   const held = '  6000 changes held by leaving'
-  const status = await told('status')
+  const status = await output('status')
   expect(status).toContain(`\n${held}; now: listing-sync approve north\n  6000 held:\n    delete M-0, for `)
   expect(status).toContain('\n    and 5950 more (see --format json)\n')
-  expect(await told('approve', 'north', '--refuse', '--yes')).toMatch(
+  expect(await output('approve', 'north', '--refuse', '--yes')).toMatch(
     new RegExp(`^north: 6000 held\n${held}\n( {4}delete M-\\d+: .*\n){500} {4}and 5500 more\nnorth: 6000 refused; `),
   )
-  expect(await told('status')).toContain(`\n${held}. No time lets go of what was refused of them; now: `)
-  expect(await told('approve', 'north', '--yes')).toMatch(/\nnorth: 6000 approved; /)
-  expect(await told('status')).toMatch(/\n {2}6000 approved by .* on /)
-  expect(JSON.parse(await told('status', '--format', 'json'))).toMatchObject({ held: { length: 6000 } })
+  expect(await output('status')).toContain(`\n${held}. No time lets go of what was refused of them; now: `)
+  expect(await output('approve', 'north', '--yes')).toMatch(/\nnorth: 6000 approved; /)
+  expect(await output('status')).toMatch(/\n {2}6000 approved by .* on /)
+  expect(JSON.parse(await output('status', '--format', 'json'))).toMatchObject({ held: { length: 6000 } })
 })
 
 test('approve counts all that it is about, also what no rule holds of a large office', async () => {
@@ -688,7 +688,7 @@ test('what a rule found in numbers with unseen characters reaches no terminal as
   const hostile = homes(1, 12).map((home) => ({ ...home, mlsNumber: `${home.mlsNumber}\u202e` }))
   world.deliver(zillowFeed(hostile))
   await world.executed('sync')
-  world.deliver(zillowFeed(hostile.map((one) => ({ ...one, price: one.price * 100 }))))
+  world.deliver(zillowFeed(hostile.map((original) => ({ ...original, price: original.price * 100 }))))
   expect(await world.executed('sync')).toMatchObject({ status: 3 })
   const store = openStore(join(world.folder, 'store.db'))
   const part = { part: 'update price', content: 'x', rules: ['facts'], ends: 'confirmed' } as const
@@ -706,34 +706,34 @@ test('a listing of which several facts are held counts once, wherever it is told
   world.configure({ north: {} }, {}, './store.db', { metrics: './listing-sync.prom' })
   await world.executed('sync')
   const larger = (home: Home): Home => ({ ...home, price: home.price * 100, bedrooms: home.bedrooms + 3 })
-  const told = async (...words: string[]): Promise<string> => (await world.executed(...words)).stdout
+  const output = async (...words: string[]): Promise<string> => (await world.executed(...words)).stdout
   // Of the last one something else changes, too, and goes on.
   world.deliver(zillowFeed([...all.slice(0, 6).map(larger), { ...larger(all[6]), title: 'Anew' }, ...all.slice(7)]))
-  expect(await told('sync')).toContain('(update 1); 6 held and 1 in part, waiting for time or for you')
+  expect(await output('sync')).toContain('(update 1); 6 held and 1 in part, waiting for time or for you')
   const metrics = readFileSync(join(world.folder, 'listing-sync.prom'), 'utf8')
   expect(metrics).toContain('listing_sync_held_changes{feed="north"} 7\n')
   expect(metrics).toContain('listing_sync_held{feed="north",rule="facts"} 7\n')
-  expect(await told('status')).toMatch(/\n {2}7 changes held by facts since .*\n {2}7 held:\n( {4}update .*\n){7}$/)
-  expect(JSON.parse(await told('status', '--format', 'json'))).toMatchObject({ held: { length: 7 } })
-  expect(await told('status', '--ready')).toContain('(limits.share). 7 changes held by facts since ')
-  expect(await told('approve', 'north', '--refuse', '--yes')).toMatch(
+  expect(await output('status')).toMatch(/\n {2}7 changes held by facts since .*\n {2}7 held:\n( {4}update .*\n){7}$/)
+  expect(JSON.parse(await output('status', '--format', 'json'))).toMatchObject({ held: { length: 7 } })
+  expect(await output('status', '--ready')).toContain('(limits.share). 7 changes held by facts since ')
+  expect(await output('approve', 'north', '--refuse', '--yes')).toMatch(
     /^north: 7 held\n {2}7 changes held by facts since .*\n( {4}update price, size IA.*\n){7}north: 7 refused; /,
   )
-  expect(await told('status')).toMatch(
+  expect(await output('status')).toMatch(
     /\n {2}7 changes held by facts since .*; they were refused, so that only the feed/,
   )
-  expect(await told('approve', 'north', '--revoke')).toBe('north: 7 decisions are taken back\n')
-  expect(JSON.parse(await told('approve', 'north', '--yes', '--format', 'json'))).toMatchObject({
+  expect(await output('approve', 'north', '--revoke')).toBe('north: 7 decisions are taken back\n')
+  expect(JSON.parse(await output('approve', 'north', '--yes', '--format', 'json'))).toMatchObject({
     decision: 'approved',
     changes: 7,
     // What is held of each stands here by itself.
     held: { length: 14 },
   })
-  expect(await told('status')).toContain('\n  7 approved by ')
-  expect(JSON.parse(await told('status', '--format', 'json'))).toMatchObject({ approvals: [{ changes: 7 }] })
-  await told('approve', 'north', '--revoke')
+  expect(await output('status')).toContain('\n  7 approved by ')
+  expect(JSON.parse(await output('status', '--format', 'json'))).toMatchObject({ approvals: [{ changes: 7 }] })
+  await output('approve', 'north', '--revoke')
   world.deliver(zillowFeed(all.map((home, at) => (at < 3 ? { ...larger(home), title: 'Anew' } : home))))
-  expect(await told('diff')).toContain('; 3 held in part, waiting for time or for you')
+  expect(await output('diff')).toContain('; 3 held in part, waiting for time or for you')
 })
 
 describe('the first line of a report', () => {
@@ -833,9 +833,9 @@ describe('of a run that did not carry out all, status and runs tell', () => {
     expect(status.match(/\n {4}create IA\d+ failed: .*No barns/g)).toHaveLength(5)
     expect(status).toContain('\n    and 2 more; all of them: listing-sync runs --run 1\n')
     expect(await text('runs')).toContain(`; ${planned}\n`)
-    const one = await text('runs', '--run', '1')
-    expect(one).toContain(`\n  changes   ${planned}\n`)
-    expect(one.split('  not carried out (7):\n')[1].match(/ {4}create IA\d+ failed: .*No barns\n/g)).toHaveLength(7)
+    const single = await text('runs', '--run', '1')
+    expect(single).toContain(`\n  changes   ${planned}\n`)
+    expect(single.split('  not carried out (7):\n')[1].match(/ {4}create IA\d+ failed: .*No barns\n/g)).toHaveLength(7)
     const { lastRun } = JSON.parse(await text('status', '--format', 'json'))
     const [{ mlsNumber }] = all
     expect(lastRun).toMatchObject({ counts: planned, failed: 7, failures: { length: 5 } })

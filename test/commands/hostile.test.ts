@@ -47,7 +47,7 @@ test('status, approve and every form of a report are without controls, in text a
   expect(held.map(({ mlsNumber }) => mlsNumber)).toContain(homes[5].mlsNumber)
   // An example in a rule's sentence is of the feed, too.
   await world.executed('approve', 'north', '--revoke')
-  world.deliver(feed(homes.map((one, at) => (at < 5 ? { ...one, price: one.price * 100 } : one))))
+  world.deliver(feed(homes.map((original, at) => (at < 5 ? { ...original, price: original.price * 100 } : original))))
   await world.executed('sync')
   for (const words of [
     ['status', '--ready'],

@@ -490,10 +490,10 @@ describe('what is no feed', () => {
     ['XML about nothing', '<a><b>1</b></a>', 'no element in it is repeated'],
     ['binary data', Buffer.from(Array.from({ length: 512 }, (_, n) => n % 256)), 'binary data'],
   ]
-  test.each(wrong)('%s: one sentence says what it is', async (_, content, said) => {
+  test.each(wrong)('%s: one sentence says what it is', async (_, content, sentence) => {
     const refusal = await inProcess(made('wrong.dat', content)).catch((error: unknown) => error)
     expect(refusal).toBeInstanceOf(FeedError)
-    expect(messageOf(refusal)).toContain(said)
+    expect(messageOf(refusal)).toContain(sentence)
     expect(messageOf(refusal).split('\n')).toHaveLength(1)
   })
 

@@ -21,7 +21,7 @@ afterEach(() => world.end())
 
 const at = (name: string): string => join(world.folder, name)
 const asks = (): number => world.standIn.requests.filter(({ operation }) => operation === 'ClientAsk').length
-const told = (name: string) =>
+const entriesOf = (name: string) =>
   readFileSync(at(name), 'utf8')
     .trim()
     .split('\n')
@@ -69,7 +69,7 @@ test.each(['text', 'json', 'jsonl'])(
       { question: 'Hello', answer: 'Hello! Ask me about the listings.', problem: null },
       { question: 'What is for sale?', answer: null, problem: expect.stringContaining('stop') },
     ]
-    expect(told('t.jsonl')).toMatchObject(answers)
+    expect(entriesOf('t.jsonl')).toMatchObject(answers)
     if (format === 'text') expect(ended.stdout).toBe('Hello! Ask me about the listings.\n')
     else if (format === 'json') expect(JSON.parse(ended.stdout)).toMatchObject({ version: 1, feed: 'north', answers })
     else expect(ended.stdout).toBe(readFileSync(at('t.jsonl'), 'utf8'))
@@ -83,7 +83,7 @@ test('ask --stream: the pieces that came are kept, and are no whole answer', asy
   const words = [...ask, '--stream', '--transcript', at('t.jsonl'), 'Hello']
   const ended = await interrupted('', ({ stdout }) => stdout.length >= 12, ...words)
   expect(ended).toMatchObject({ status: 1, stdout: 'Hello! Ask m\n' })
-  expect(told('t.jsonl')).toMatchObject([
+  expect(entriesOf('t.jsonl')).toMatchObject([
     { question: 'Hello', answer: 'Hello! Ask m', tokens: null, problem: expect.stringContaining('interrupted before') },
   ])
 })
@@ -93,7 +93,7 @@ test('ask that waits for the next line ends, with all that was answered', async 
   const ended = await interrupted('Hello\n', ({ stderr }) => stderr.includes('tokens'), ...words)
   expect(ended.stderr).not.toContain('defect')
   expect(JSON.parse(ended.stdout)).toMatchObject({ answers: [{ question: 'Hello', problem: null }] })
-  expect(told('t.jsonl')).toHaveLength(1)
+  expect(entriesOf('t.jsonl')).toHaveLength(1)
   expect(ended.status).toBe(0)
 })
 
@@ -107,7 +107,7 @@ test('evaluate: what was answered is judged, compared and written; the status sa
   expect(ended).toMatchObject({ status: 4, stderr: '' })
   expect(ended.stdout).toContain('2 of 5 passed, 40 %')
   expect(ended.stdout).toContain('ended early, 3 not done: it was stopped')
-  expect(told('t.jsonl')).toMatchObject([
+  expect(entriesOf('t.jsonl')).toMatchObject([
     { try: 1, pass: true },
     { try: 2, pass: true },
   ])
@@ -146,7 +146,7 @@ test.runIf(hasTerminals)(
       stdin!.write('\u0003')
     })
     expect(chat.status).toBe(0)
-    expect(told('t.jsonl')).toMatchObject([
+    expect(entriesOf('t.jsonl')).toMatchObject([
       { question: 'Hello', problem: null },
       { question: 'Is this waited for?', answer: null, problem: expect.any(String) },
       { question: 'Hello', problem: null },
@@ -159,6 +159,6 @@ test.runIf(hasTerminals)(
       stdin!.write('\u0004')
     })
     expect(next.status).toBe(0)
-    expect(told('t.jsonl').at(-1)).toMatchObject({ question: 'Is this waited for?', problem: null })
+    expect(entriesOf('t.jsonl').at(-1)).toMatchObject({ question: 'Is this waited for?', problem: null })
   },
 )

@@ -115,17 +115,17 @@ test(`deltas that are killed at random instants lose nothing that they said (TES
   let next = 1
   let midway = 0
   for (let kill = 1; kill <= 15; kill++) {
-    const said: Home[] = []
+    const delivered: Home[] = []
     for (const home of wanted.values()) {
       const dice = random()
-      if (dice < 0.15) said.push({ ...home, status: 'Withdrawn' })
-      else if (dice < 0.4) said.push({ ...home, price: home.price + 1 })
+      if (dice < 0.15) delivered.push({ ...home, status: 'Withdrawn' })
+      else if (dice < 0.4) delivered.push({ ...home, price: home.price + 1 })
     }
-    for (let more = 0; more < 4; more++) said.push(home(next++))
-    for (const home of said)
+    for (let more = 0; more < 4; more++) delivered.push(home(next++))
+    for (const home of delivered)
       if (home.status === 'Withdrawn') wanted.delete(home.mlsNumber)
       else wanted.set(home.mlsNumber, home)
-    world.deliver(zillowFeed(said))
+    world.deliver(zillowFeed(delivered))
     // A process that dies before it has noted what a delta says is served the same one again.
     const read = (): boolean =>
       world.standIn.counts.Create + world.standIn.counts.Update + world.standIn.counts.Delete > 0
@@ -161,8 +161,8 @@ test('what the last file of a delta said counts, though its run is killed and th
   const [dear, dearest] = [dearer(home), dearer(dearer(home))]
   world = await RunWorld.start({ feeds: { north: { source: './drop-*.xml', delivery: 'delta' } } })
   world.clock.advance(Date.now() - world.clock.now() - 3_600_000)
-  const put = (name: string, said: Home[]): void => {
-    world.deliver(zillowFeed(said), name)
+  const put = (name: string, delivered: Home[]): void => {
+    world.deliver(zillowFeed(delivered), name)
     world.clock.advance(60_000)
     utimesSync(join(world.folder, name), world.clock.now() / 1000, world.clock.now() / 1000)
   }

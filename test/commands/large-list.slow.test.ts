@@ -39,10 +39,10 @@ function item(number: number): string {
 test('is compared in little memory, and every listing of it is counted', async () => {
   let bytes = 0
   const service = createServer((request, response) => {
-    const parts: Buffer[] = []
-    request.on('data', (part: Buffer) => parts.push(part))
+    const pieces: Buffer[] = []
+    request.on('data', (part: Buffer) => pieces.push(part))
     request.on('end', () => {
-      const { PageNumber, PageSize } = JSON.parse(Buffer.concat(parts).toString())
+      const { PageNumber, PageSize } = JSON.parse(Buffer.concat(pieces).toString())
       const from = (PageNumber - 1) * PageSize
       const items = Array.from({ length: Math.max(0, Math.min(PageSize, listings - from)) }, (_, i) =>
         item(from + i + 1),

@@ -477,8 +477,8 @@ async function listening(server: Server): Promise<number> {
 
 /** A server that speaks as much of PostgreSQL's protocol as it takes to be asked for its version: 12. */
 function oldPostgres(): Server {
-  const message = (type: string, ...parts: Buffer[]): Buffer => {
-    const body = Buffer.concat(parts)
+  const message = (type: string, ...pieces: Buffer[]): Buffer => {
+    const body = Buffer.concat(pieces)
     const head = Buffer.alloc(5)
     head.write(type)
     head.writeInt32BE(body.length + 4, 1)

@@ -84,9 +84,9 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
     await server.ask('DROP TABLE pace; UPDATE schema_version SET version = 1', database())
     const ask = ['ask', '--feed', 'north', '--session', '1', 'Hello']
     const words = [['check'], ['diff'], ['status'], ask, ['backup', `${world.folder}/copy.db`]]
-    for (const one of words) {
-      const { status, stdout, stderr } = await world.command(...one)
-      expect([status, stdout + stderr], one[0]).toEqual([1, expect.stringContaining('one of an older version')])
+    for (const word of words) {
+      const { status, stdout, stderr } = await world.command(...word)
+      expect([status, stdout + stderr], word[0]).toEqual([1, expect.stringContaining('one of an older version')])
     }
     expect(await server.ask('SELECT version FROM schema_version', database())).toEqual([{ version: 1 }])
     expect((await world.command('sync')).status).toBe(0)

@@ -99,10 +99,10 @@ test('stand-in serves until told to stop, and keeps its listings in a file', asy
   const data = join(world.folder, 'stand-in.json')
   const ended = await command(['stand-in', '--port', '0', '--data', data], {
     onStart: async (child) => {
-      let said = ''
-      child.stdout!.on('data', (text: string) => (said += text))
-      await until(() => said.includes('\n'))
-      const baseUrl = /http:\S+/.exec(said)![0]
+      let output = ''
+      child.stdout!.on('data', (text: string) => (output += text))
+      await until(() => output.includes('\n'))
+      const baseUrl = /http:\S+/.exec(output)![0]
       world.configure({ north: {} }, { baseUrl })
       expect(await world.command('sync')).toMatchObject({ status: 0 })
       expect(await world.command('diff')).toMatchObject({ status: 0 })
@@ -120,8 +120,8 @@ test.skipIf(process.platform !== 'linux')('what a full disk did not take is told
   const words = ['--config', world.configFile, 'status']
   const child = spawn(process.execPath, [program, ...words], { stdio: ['ignore', full, 'pipe'] })
   closeSync(full)
-  let said = ''
-  child.stderr!.on('data', (text: string) => (said += text))
+  let output = ''
+  child.stderr!.on('data', (text: string) => (output += text))
   expect(await once(child, 'close')).toEqual([1, null])
-  expect(said).toBe("listing-sync: standard output can't be written: the disk is full (ENOSPC)\n")
+  expect(output).toBe("listing-sync: standard output can't be written: the disk is full (ENOSPC)\n")
 })

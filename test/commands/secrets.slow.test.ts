@@ -229,7 +229,7 @@ function configure(feed: object = {}, service: object = {}, host = origin): stri
     ],
     heartbeat: `http://${origin}/hook/${secrets.pingToken}`,
     feeds: Object.fromEntries(
-      Object.entries(feeds).map(([name, one], i) => [name, { ...one, verify: { session: 7 + i } }]),
+      Object.entries(feeds).map(([name, feed], i) => [name, { ...feed, verify: { session: 7 + i } }]),
     ),
   }
   const path = join(folder, `listing-sync-${++written}.yaml`)
@@ -239,7 +239,7 @@ function configure(feed: object = {}, service: object = {}, host = origin): stri
 }
 
 /** Runs commands and keeps all that they say and leave. */
-async function told(name: string, configFile: string, ...commands: string[]): Promise<Ended[]> {
+async function outcomes(name: string, configFile: string, ...commands: string[]): Promise<Ended[]> {
   const env = environment()
   const runs: Ended[] = []
   for (const words of commands)
@@ -410,8 +410,8 @@ test('no failing run shows a secret, in any output, in any spelling', async () =
     // inspect calls no service: where the feed is sound, it says the same each time.
     const looks = name.startsWith('service') ? [] : ['inspect north', 'inspect north --format json']
     const [runs] = await Promise.all([
-      told(name, file, `diff --format html --out ${report}`, 'sync --format json'),
-      told(name, file, ...looks, 'check north --format json'),
+      outcomes(name, file, `diff --format html --out ${report}`, 'sync --format json'),
+      outcomes(name, file, ...looks, 'check north --format json'),
     ])
     expect(
       runs.map(({ status }) => status),
@@ -429,10 +429,10 @@ test('no failing run shows a secret, in any output, in any spelling', async () =
     'check',
     'approve north --yes',
   ]
-  await told('in other forms', configure(), ...forms)
+  await outcomes('in other forms', configure(), ...forms)
   feedAnswer = (_, response) => soundFeed(response)
   serviceAnswer = (request, response) => void response.writeHead(400).end(envelope(null, sent(request), false))
-  const asked = await told('where the service repeats what it was sent', configure(), ...asking)
+  const asked = await outcomes('where the service repeats what it was sent', configure(), ...asking)
   expect(asked.map(({ stderr, stdout }) => (stdout + stderr).includes('***')).filter(Boolean).length).toBeGreaterThan(5)
   expect(leaks()).toEqual([])
   expect(ftpEchoes).toBeGreaterThan(failures.length)
@@ -458,10 +458,10 @@ test('nor does a wrong host, or a configuration that is wrong around them', asyn
     'wrong service': configure({}, { baseUrl: `http://robin:${code(secrets.password)}@${origin}/` }),
   }
   for (const [name, file] of Object.entries(wrong)) {
-    const [{ status }] = await told(name, file, 'sync')
+    const [{ status }] = await outcomes(name, file, 'sync')
     expect(status, name).toBe(78)
   }
-  await told('wrong host', configure({}, {}, '127.0.0.1:9'), 'sync', 'diff --format json', 'status')
+  await outcomes('wrong host', configure({}, {}, '127.0.0.1:9'), 'sync', 'diff --format json', 'status')
   expect(leaks()).toEqual([])
 })
 
@@ -519,9 +519,9 @@ test('nor does the daemon, with its heartbeat', async () => {
   const ended = await command(['--config', configure(), 'daemon'], {
     env,
     onStart: async (child) => {
-      let said = ''
-      child.stderr!.on('data', (text: string) => (said += text))
-      await until(() => said.includes('run failed'))
+      let output = ''
+      child.stderr!.on('data', (text: string) => (output += text))
+      await until(() => output.includes('run failed'))
       child.kill('SIGTERM')
     },
   })

@@ -11,10 +11,10 @@ test('a page of homes for the credentials that it prints, none without them', as
   const ended = await command(['stand-in', 'reso', '--vendor', 'trestle', '--homes', '12', '--port', '0'], {
     onStart: async (child) => {
       const { source } = await new Promise<Printed>((resolve, reject) => {
-        let said = ''
-        child.on('close', () => reject(new Error(`the stand-in ended: ${said}`)))
+        let output = ''
+        child.on('close', () => reject(new Error(`the stand-in ended: ${output}`)))
         child.stdout!.on('data', (text: string) => {
-          const found = /^stand-in listens on \S+\n(source: .*\n)/.exec((said += text))
+          const found = /^stand-in listens on \S+\n(source: .*\n)/.exec((output += text))
           if (found !== null) resolve(parse(found[1]) as Printed)
         })
       })

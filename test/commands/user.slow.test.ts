@@ -49,8 +49,8 @@ test.runIf(mayBeNobody || process.getuid?.() !== 0)('a store that this user may 
   chmodSync(store, 0)
   const tell = (...words: string[]) => {
     const options = { ...another, encoding: 'utf8' as const }
-    const told = spawnSync(process.execPath, [program, '--config', world.configFile, ...words], options)
-    return { status: told.status, said: told.stdout + told.stderr }
+    const ended = spawnSync(process.execPath, [program, '--config', world.configFile, ...words], options)
+    return { status: ended.status, said: ended.stdout + ended.stderr }
   }
   const sentence = `${store}: this user may not read the store; give it the right to read the file and its folder\n`
   for (const words of [['status'], ['runs'], ['backup', join(world.folder, 'backup.db')]])

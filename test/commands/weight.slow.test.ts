@@ -92,16 +92,16 @@ test('what Node made of the program for one command is good after another', asyn
     NODE_COMPILE_CACHE: undefined,
     NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
   } as unknown as Record<string, string>
-  const said = async (what: string): Promise<string> => {
+  const loadedBy = async (what: string): Promise<string> => {
     const { status, stdout, stderr } = await command([what], { env })
     expect(status).toBe(0)
     return stdout + stderr
   }
-  for (const what of ['status', 'sync', 'status', 'sync']) await said(what)
+  for (const what of ['status', 'sync', 'status', 'sync']) await loadedBy(what)
   for (const what of ['status', 'sync']) {
-    const told = await said(what)
-    expect(told).toContain('was accepted')
-    expect(told).not.toContain('was rejected')
+    const loaded = await loadedBy(what)
+    expect(loaded).toContain('was accepted')
+    expect(loaded).not.toContain('was rejected')
   }
 })
 

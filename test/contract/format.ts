@@ -113,12 +113,12 @@ export function formatContract({ name, format, options, document, expected, whol
       ['windows-1252, said by the configuration', Buffer.from(document, 'latin1'), { encoding: 'windows-1252' }],
       ['windows-1252, said by nobody', Buffer.from(document, 'latin1'), {}],
     ]
-    test.each(encodings)('%s, in chunks of every size', async (_, bytes, said) => {
-      const whole = await read(format, bytes, { ...options, ...said })
+    test.each(encodings)('%s, in chunks of every size', async (_, bytes, stated) => {
+      const whole = await read(format, bytes, { ...options, ...stated })
       expect(whole.records).toEqual(expected)
       expect(whole.reasons).toEqual([])
       for (let size = 1; size < bytes.length; size += 1 + (size >> 3)) {
-        expect(await read(format, bytes, { ...options, ...said }, size), `chunks of ${size}`).toEqual(whole)
+        expect(await read(format, bytes, { ...options, ...stated }, size), `chunks of ${size}`).toEqual(whole)
       }
     })
 

@@ -137,7 +137,7 @@ export function limiterContract(begin: () => Promise<LimiterWorld>): void {
     flood(limiter, world.clock, 1)
     const stop = new AbortController()
     const waiting = [limiter.take(lane, stop.signal), limiter.take(lane, stop.signal)]
-    const rejected = waiting.map((one) => expect(one).rejects.toThrow('enough'))
+    const rejected = waiting.map((turn) => expect(turn).rejects.toThrow('enough'))
     await world.pass(100)
     stop.abort(new Error('enough'))
     await Promise.all(rejected)

@@ -647,16 +647,16 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await begin('delete', ['B'], now + 2 * hour + 1)
         await begin('delete', ['F'], now + hour, ['delete'], 'south')
         await runs.record(runRecord({ startedAt: now, finishedAt: now + 2 * hour }))
-        const told = async (at: number) =>
+        const namesAt = async (at: number) =>
           (await remembered(at)).filter((history) => history.counted.length > 0).map(({ key }) => key)
-        expect([await counted('delete', now + day - slack - 1), await told(now + day - slack - 1)]).toEqual([
+        expect([await counted('delete', now + day - slack - 1), await namesAt(now + day - slack - 1)]).toEqual([
           2,
           ['A', 'B'],
         ])
         // Nothing of a run that has not ended yet, as of a clock that was set back.
         expect(await counted('delete', now + 2 * hour - 1)).toBe(2)
         // Repair changed something after it: that is of no run.
-        expect([await counted('delete', now + day - slack), await told(now + day - slack)]).toEqual([1, ['B']])
+        expect([await counted('delete', now + day - slack), await namesAt(now + day - slack)]).toEqual([1, ['B']])
         expect(await counted('delete', now + day - slack, 'south')).toBe(1)
         expect(await counted('delete', now + day + 2 * hour)).toBe(1)
         expect(await counted('delete', now + day + 2 * hour + 1)).toBe(0)
@@ -870,7 +870,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
             (await memoryOf('A', at))?.holds[0].decision,
             (await holds.held('north', at))[0].decision?.is,
           ]
-          return decided.map((one) => one ?? null)
+          return decided.map((decision) => decision ?? null)
         }
         await holds.decide('north', 'approved', 'Ada', now, null)
         expect(await decision(now + 30 * day - 1)).toEqual(['approved', 'approved'])
@@ -1856,26 +1856,27 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       })
 
       it('has what was held of it, once, how that ended, and who decided', async () => {
-        const [one, other] = [
+        const [old, other] = [
           { ...newHeld('A', 'delete'), home },
           { ...newHeld('B', 'update price'), home },
         ]
-        await hold([one, newHeld('A', 'update price'), other])
-        await hold([one, newHeld('A', 'update price'), other], now + 1)
+        await hold([old, newHeld('A', 'update price'), other])
+        await hold([old, newHeld('A', 'update price'), other], now + 1)
         await holds.decide('north', 'approved', 'anna', now + 2, null)
         await holds.decide('north', null, 'bert', now + 3, null)
         // Nothing is decided any more that could be taken back.
         await holds.decide('north', null, 'bert', now + 4, null)
-        await hold([one], now + 5, { isWhole: false })
-        await hold([one, newHeld('A', 'update price')], now + 6)
-        const told = async (key: string) => (await changes.of(key, 10)).map(({ at, what, by }) => [at - now, what, by])
+        await hold([old], now + 5, { isWhole: false })
+        await hold([old, newHeld('A', 'update price')], now + 6)
+        const changesOf = async (key: string) =>
+          (await changes.of(key, 10)).map(({ at, what, by }) => [at - now, what, by])
         const decided = [
           [3, 'revoked', 'bert'],
           [2, 'approved', 'anna'],
           [0, 'held', null],
         ]
-        expect(await told('A')).toEqual(decided)
-        expect(await told('B')).toEqual([[6, 'ended', null], ...decided])
+        expect(await changesOf('A')).toEqual(decided)
+        expect(await changesOf('B')).toEqual([[6, 'ended', null], ...decided])
         expect(await changes.of('B', 1)).toMatchObject([{ why: 'too many', home, result: null, error: null }])
       })
 

@@ -39,10 +39,10 @@ export async function receive(transport: Transport, source: string, options: Tra
 }
 
 export async function received(opened: Opened) {
-  const parts: Buffer[] = []
+  const pieces: Buffer[] = []
   // Blocks are filled anew (`Opened.bytes`), and this reader keeps them all.
-  for await (const part of opened.bytes) parts.push(Buffer.from(part))
-  return { ...opened.end(), text: Buffer.concat(parts).toString('latin1'), name: opened.name }
+  for await (const part of opened.bytes) pieces.push(Buffer.from(part))
+  return { ...opened.end(), text: Buffer.concat(pieces).toString('latin1'), name: opened.name }
 }
 
 export interface TransportCase {

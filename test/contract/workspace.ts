@@ -272,7 +272,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           pair: null,
           outcome: null,
         })
-        expect([...workspace.changes('update')].map((one) => one.seq)).toEqual([all[0].seq, all[2].seq])
+        expect([...workspace.changes('update')].map((stored) => stored.seq)).toEqual([all[0].seq, all[2].seq])
         expect([...workspace.changes('delete')]).toEqual([])
       })
 
@@ -518,10 +518,10 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           updateOf('J'),
           createOf('K', { home: 'missing' }),
         ])
-        const told = renumbered().map(({ change }) => change)
+        const changes = renumbered().map(({ change }) => change)
         const waiting = [deleteOf('G', { home: 'held' }), holdOf(createOf('H', { home: 'held' }))]
-        expect(told).toEqual([absent, createOf('B', { home: 'absent' }), ...waiting])
-        expect(told[0]).toBeInstanceOf(DeleteAbsent)
+        expect(changes).toEqual([absent, createOf('B', { home: 'absent' }), ...waiting])
+        expect(changes[0]).toBeInstanceOf(DeleteAbsent)
         const pairs = new Map<string, unknown>()
         await workspace.turn('all', (action, about) => {
           pairs.set(action.mlsNumber, about.pair)

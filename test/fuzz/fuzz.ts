@@ -80,9 +80,9 @@ export class Corpus {
         took,
       }
     } catch (error) {
-      const said = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
       return {
-        violation: `crashed: ${said}`,
+        violation: `crashed: ${message}`,
         planned: false,
         complete: false,
         deletes: 0,

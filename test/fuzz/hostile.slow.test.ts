@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** How a sync of these bytes ends that is told to after so many milliseconds: it was through before, it hears, or it does not. */
-async function told(preset: string, bytes: Buffer, after: number): Promise<'through' | 'hears' | 'deaf'> {
+async function outcomeOf(preset: string, bytes: Buffer, after: number): Promise<'through' | 'hears' | 'deaf'> {
   const world = await RunWorld.start({ feeds: { north: { preset } }, standIn: { now: () => Date.now() } })
   world.deliver(bytes)
   const limit = 10_000 * slowness()
@@ -44,7 +44,7 @@ test(`${samples} hostile deliveries from seed ${from}: SIGTERM ends the program 
   const ends: string[] = []
   for (let seed = from; seed < from + samples; seed++) {
     const { preset, bytes } = corpus.hostile(seed)
-    const end = await told(preset, bytes, 100 + seeded(seed)() * 700 * slowness())
+    const end = await outcomeOf(preset, bytes, 100 + seeded(seed)() * 700 * slowness())
     expect(end, `seed ${seed}`).not.toBe('deaf')
     ends.push(end)
   }
@@ -86,8 +86,8 @@ test.each(Object.entries(endless))('SIGTERM while it reads %s', async (_, { pres
   // While it starts, and in the midst of the reading: sooner, where a machine that was slow a moment ago is through by then.
   for (const part of [0.2, 1]) {
     let after = part * 2000 * slowness()
-    let end = await told(preset, bytes, after)
-    for (; end === 'through' && after > 10; end = await told(preset, bytes, after)) after /= 2
+    let end = await outcomeOf(preset, bytes, after)
+    for (; end === 'through' && after > 10; end = await outcomeOf(preset, bytes, after)) after /= 2
     expect(end).toBe('hears')
   }
 })

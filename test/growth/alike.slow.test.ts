@@ -29,7 +29,7 @@ test('the flats of one house without numbers of their own, which all come under 
       city: 'Dike',
       mlsNumber: prefix + home.mlsNumber,
     }))
-  const work = async (count: number): Promise<void> => {
+  const task = async (count: number): Promise<void> => {
     const other = flats(count, 'X')
     const world = await played(flats(count), other, other)
     await world.approve()
@@ -37,21 +37,21 @@ test('the flats of one house without numbers of their own, which all come under 
     expect(world.numbers()).toEqual(other.map(({ mlsNumber }) => mlsNumber))
     await world.end()
   }
-  expect(await excess(work, sizes(100))).toBeNull()
+  expect(await excess(task, sizes(100))).toBeNull()
 })
 
 test('records that have all one MLSNumber', async () => {
-  const work = async (count: number): Promise<void> => {
+  const task = async (count: number): Promise<void> => {
     const wrong = homes(1, count).map((home) => ({ ...home, mlsNumber: 'OFFICE' }))
     const world = await played(homes(1, 2), [...homes(1, 2), ...wrong])
     expect(world.numbers()).toHaveLength(2)
     await world.end()
   }
-  expect(await excess(work, sizes(500))).toBeNull()
+  expect(await excess(task, sizes(500))).toBeNull()
 })
 
 test('homes that all come under other MLSNumbers', async () => {
-  const work = (count: number): void => {
+  const task = (count: number): void => {
     const workspace = openWorkspace()
     const changes = Array.from({ length: count }, (_, i) => [
       deleteOf(`A${i}`, { home: `h${i}` }),
@@ -64,5 +64,5 @@ test('homes that all come under other MLSNumbers', async () => {
     expect(Array.from(workspace.pairs(null))).toHaveLength(count)
     workspace.close()
   }
-  expect(await excess(work, sizes(5000, 4))).toBeNull()
+  expect(await excess(task, sizes(5000, 4))).toBeNull()
 })

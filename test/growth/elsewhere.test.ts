@@ -45,9 +45,9 @@ const apiReading = apiReader.read(noBytes(), {
   lengthProven: () => true,
 })
 
-function orRefused(work: () => void): void {
+function orRefused(task: () => void): void {
   try {
-    work()
+    task()
   } catch (error) {
     if (!(error instanceof Error && ['FeedError', 'SyntaxError'].includes(error.name))) throw error
   }

@@ -27,9 +27,9 @@ function processorTime(): number {
 }
 
 /** Milliseconds of processor time; a promise that `work` returns is waited for. */
-async function cost(work: (size: number) => unknown, size: number): Promise<number> {
+async function cost(task: (size: number) => unknown, size: number): Promise<number> {
   const before = processorTime()
-  await work(size)
+  await task(size)
   return processorTime() - before
 }
 
@@ -40,20 +40,20 @@ async function cost(work: (size: number) => unknown, size: number): Promise<numb
  * Sizes grow fourfold until a run takes long enough, as what is quick has shown nothing yet. `work` makes its own input of that
  * size; that belongs to the cost and has to be linear itself.
  */
-export async function excess(work: (size: number) => unknown, { from, to }: Sizes): Promise<string | null> {
+export async function excess(task: (size: number) => unknown, { from, to }: Sizes): Promise<string | null> {
   // The first run compiles what it runs, and must not hide growth.
-  let before = Math.min(await cost(work, from), await cost(work, from))
+  let before = Math.min(await cost(task, from), await cost(task, from))
   for (let size = from; size * 4 <= to; size *= 4) {
-    let after = await cost(work, size * 4)
+    let after = await cost(task, size * 4)
     for (let attempt = 1; after > nothing && after > before * most; attempt++) {
       if (attempt === 5) {
-        const beyond = await cost(work, size * 16)
+        const beyond = await cost(task, size * 16)
         if (beyond <= after * most) return null
         const costs = [before, after, beyond].map((milliseconds) => milliseconds.toFixed(1)).join(' → ')
         return `${size} → ${size * 4} → ${size * 16}: ${costs} ms`
       }
-      before = Math.min(before, await cost(work, size))
-      after = Math.min(after, await cost(work, size * 4))
+      before = Math.min(before, await cost(task, size))
+      after = Math.min(after, await cost(task, size * 4))
     }
     if (after >= enough) return null
     before = after

@@ -41,7 +41,7 @@ afterAll(async () => {
 /** What an expression asks for that is not printed. */
 function strangers(expression: string): string[] {
   // What a delivery says of itself only some formats have.
-  const told = (name: string): boolean =>
+  const isFiring = (name: string): boolean =>
     printed.has(name) || name === 'listing_sync_delivery_written_timestamp_seconds'
   const names = [...expression.matchAll(/\blisting_sync_\w+/g)].map(([name]) => name)
   const labels = [...expression.matchAll(/\b(listing_sync_\w+)\{([^}]*)\}/g)].flatMap(([, name, written]) =>
@@ -50,7 +50,7 @@ function strangers(expression: string): string[] {
       .filter((label) => printed.has(name) && !printed.get(name)!.has(label))
       .map((label) => `${name}{${label}}`),
   )
-  return [...names.filter((name) => !told(name)), ...labels]
+  return [...names.filter((name) => !isFiring(name)), ...labels]
 }
 
 /** Whether Prometheus' own grammar takes an expression. */

@@ -42,12 +42,12 @@ describe('inspect --init', () => {
     expect(counted.open).toEqual(['SaleType', 'Status', 'CurrencySymbol', 'MLSNumber', 'Url'])
     rmSync(folder, { recursive: true })
     folder = mkdtempSync(join(tmpdir(), 'listing-sync-invented-'))
-    const said = await countInvented(
+    const numbered = await countInvented(
       ownFeed((n) => `<reference>REF-${100 + n}</reference><currency>PLN</currency>`),
       folder,
     )
-    expect(said.open).toEqual(['SaleType', 'Status', 'Url'])
-    expect(said.invented).toEqual([])
+    expect(numbered.open).toEqual(['SaleType', 'Status', 'Url'])
+    expect(numbered.invented).toEqual([])
   })
 
   it('counts what would be published as it is', async () => {

@@ -12,10 +12,10 @@ function heard(
   course: readonly (readonly [number, Partial<Condition>])[],
   on: readonly EventName[] = eventNames,
 ): string[] {
-  let told: Notified = nothingTold
+  let notified: Notified = nothingTold
   return course.flatMap(([hours, condition]) => {
-    const step = newsOf(told, { ...well, ...condition, at: hours * hour }, on)
-    told = step.after
+    const step = newsOf(notified, { ...well, ...condition, at: hours * hour }, on)
+    notified = step.after
     return step.news.map(({ event, is, since }) => `${hours}: ${event} ${is} since ${since / hour}`)
   })
 }
@@ -72,14 +72,14 @@ test('a reminder tells how it is now: runs that fail no more are not said to fai
   expect(heard([...course, [27, failing]])).toEqual(['1: failed new since 1', '27: failed reminder since 1'])
   const stale = { ...incomplete, stale: true }
   // Only a look from time to time knows that a feed is stale; the end of a run does not.
-  const told = ['1: stale new since 1', '26: stale reminder since 1']
+  const messages = ['1: stale new since 1', '26: stale reminder since 1']
   expect(
     heard([
       [1, stale],
       [25, failing],
       [26, { ...failing, stale: true }],
     ]),
-  ).toEqual(told)
+  ).toEqual(messages)
 })
 
 test('what was told while the clock was years ahead keeps nobody from being told now', () => {
@@ -112,7 +112,7 @@ test('a feed that flaps every half hour is told a few times a day', () => {
 
 test('another failure is told at once, though one was told of late; of many kinds only some', () => {
   const failingOf = (failure: string) => ({ ...failing, failure })
-  const told = heard([
+  const messages = heard([
     [1, failingOf('no file')],
     [2, well],
     [3, failingOf('403')],
@@ -124,7 +124,7 @@ test('another failure is told at once, though one was told of late; of many kind
     [8, failingOf('b')],
     [8.5, well],
   ])
-  expect(told.filter((line) => line.includes('new') && line.includes('failed'))).toEqual([
+  expect(messages.filter((line) => line.includes('new') && line.includes('failed'))).toEqual([
     '1: failed new since 1',
     '3: failed new since 3',
     '7: failed new since 7',
@@ -147,7 +147,7 @@ test('a hold is told at once, again after a day or for another rule, and when it
 
 test('a hold that flaps is told again after six hours, that of another rule at once', () => {
   const held = (...rules: string[]) => ({ good: true, held: rules })
-  const told = heard([
+  const messages = heard([
     [1, held('leaving')],
     [2, well],
     [3, held('leaving')],
@@ -158,7 +158,7 @@ test('a hold that flaps is told again after six hours, that of another rule at o
     [8, well],
     [11, held('leaving')],
   ])
-  expect(told.filter((line) => line.includes('new'))).toEqual([
+  expect(messages.filter((line) => line.includes('new'))).toEqual([
     '1: held new since 1',
     '4: held new since 4',
     '11: held new since 11',

@@ -32,16 +32,16 @@ export const unlooked: Change = new ForgetAbsent(proof, details)
 // @ts-expect-error a generic kind does not get round it
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export const generic = <K extends Action['kind']>(kind: K): Change => ({ ...base, ...details, kind, cause: 'absent' })
-export function turned(held: Hold, said: DeleteAbsent): void {
+export function turned(held: Hold, absent: DeleteAbsent): void {
   // @ts-expect-error a change stays what it is
   held.kind = 'delete'
   // @ts-expect-error and so does its cause
-  said.cause = 'absent'
+  absent.cause = 'absent'
   // @ts-expect-error a hold spread into a delete is none
   const again: Change = { ...held, ...details, kind: 'delete', cause: 'absent' }
   // @ts-expect-error nor is a proven one, spread over another number
   // oxlint-disable-next-line typescript/no-misused-spread
-  const other: Change = { ...said, mlsNumber: 'B2' }
+  const other: Change = { ...absent, mlsNumber: 'B2' }
   void [again, other]
 }
 // @ts-expect-error what is held is an action, not another hold

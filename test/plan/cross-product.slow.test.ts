@@ -145,8 +145,8 @@ function guardFailures({ changes }: Planned): string[] {
     const trips = tripsOf(seen, limits)
     for (const change of changes) {
       if (change.kind === 'hold') continue
-      const parts = judge(change, beside, trips, policy)?.weighed.heldParts ?? []
-      const isHeld = parts.length > 0
+      const heldParts = judge(change, beside, trips, policy)?.weighed.heldParts ?? []
+      const isHeld = heldParts.length > 0
       const isAbout =
         change.kind === 'delete' ||
         (change.kind === 'update' && isNews(change) && change.fields.length > 0) ||

@@ -133,8 +133,8 @@ describe('each rule trips above its number, and not at it', () => {
     expect(emptied(2)).toEqual(['leaving'])
     expect(emptied(3)).toEqual(['unrecognisable', 'leaving'])
     // Also where not all of them can go, and before a whole delivery was carried over.
-    const one = seen(2, { isEmpty: true, leaving: 1, ...outlook(1, 0, 0) })
-    expect([tripped(one), tripped({ ...one, isFirstLoad: true })]).toEqual([['leaving'], ['leaving']])
+    const single = seen(2, { isEmpty: true, leaving: 1, ...outlook(1, 0, 0) })
+    expect([tripped(single), tripped({ ...single, isFirstLoad: true })]).toEqual([['leaving'], ['leaving']])
   })
 })
 
@@ -206,12 +206,12 @@ describe('facts', () => {
 describe('a home', () => {
   const home = (Address: string, City = 'Waterloo', ZIP = '50701'): string | null => homeHashOf({ Address, City, ZIP })
   test('is the same however its address is spelled, and another one with another number, unit or town', () => {
-    const one = home('12 North Main Street, Apt. 4')
-    expect(one).not.toBeNull()
+    const known = home('12 North Main Street, Apt. 4')
+    expect(known).not.toBeNull()
     for (const same of ['12 N MAIN ST #4', '12 n. main st unit 4', '12 North  Main St. Apartment 4'])
-      expect(home(same)).toBe(one)
-    for (const other of ['12 N Main St #5', '14 N Main St #4', '12 N Main St']) expect(home(other)).not.toBe(one)
-    expect(home('12 N Main St #4', 'Dike')).not.toBe(one)
+      expect(home(same)).toBe(known)
+    for (const other of ['12 N Main St #5', '14 N Main St #4', '12 N Main St']) expect(home(other)).not.toBe(known)
+    expect(home('12 N Main St #4', 'Dike')).not.toBe(known)
   })
   test.each(['', 'Main Street', 'Address withheld', '12'])('%j names none', (address) => {
     expect(home(address)).toBeNull()
@@ -285,8 +285,8 @@ describe('what is held of a change', () => {
   test('another unit with the same numbers is another size, too', () => {
     const fields = [{ field: 'AreaUnit', from: 'Square Feet', to: 'Square Meters' }] as const
     const update = updateOf('A', { fields, broken: ['class', 'size'] })
-    const parts = judged(update, { counts: { class: 20, size: 20 } })!.weighed.heldParts.map(({ part }) => part)
-    expect(parts).toEqual(['update class', 'update size'])
+    const heldParts = judged(update, { counts: { class: 20, size: 20 } })!.weighed.heldParts.map(({ part }) => part)
+    expect(heldParts).toEqual(['update class', 'update size'])
   })
 
   test('renumbered: the pair, every other create, and of other deletes those of homes without an address', () => {
@@ -459,27 +459,29 @@ describe('what is held of a change', () => {
   })
 
   test('the same hold although what no visitor relies on changes, another one where a fact does', () => {
-    const one = listing('A', { Description: 'A' })
-    const content = (changes: Partial<Listing>): string => contentOf('create', { ...one, ...changes }, volatile)
+    const described = listing('A', { Description: 'A' })
+    const content = (changes: Partial<Listing>): string => contentOf('create', { ...described, ...changes }, volatile)
     expect(content({ Description: 'B', DaysOnMarket: 99, Url: 'https://x.example' })).toBe(content({}))
     expect(content({ SalePrice: 1 })).not.toBe(content({}))
     // Photos are cosmetic, their loss is not. A price is seen by itself.
-    const broken = (...kinds: FactKind[]): string => contentOf('create', one, volatile, kinds)
+    const broken = (...kinds: FactKind[]): string => contentOf('create', described, volatile, kinds)
     expect(broken('price')).toBe(content({}))
     expect(broken('price', 'emptied')).not.toBe(content({}))
-    expect(contentOf('update price', { ...one, Bedrooms: 9 }, volatile)).toBe(contentOf('update price', one, volatile))
+    expect(contentOf('update price', { ...described, Bedrooms: 9 }, volatile)).toBe(
+      contentOf('update price', described, volatile),
+    )
   })
 
   test('a fact and a whole action are known as versions before noted them', () => {
-    const one = listing('A', { SalePrice: 7, BuildingArea: 1, LotArea: 2, Bedrooms: 3, Bathrooms: 4, YearBuilt: 5 })
+    const full = listing('A', { SalePrice: 7, BuildingArea: 1, LotArea: 2, Bedrooms: 3, Bathrooms: 4, YearBuilt: 5 })
     const noted = (...values: (number | null)[]): string => shortHash(JSON.stringify(values))
-    expect(contentsBefore('update price', one, '')).toEqual([noted(7, null)])
-    expect(contentsBefore('update size', one, '')).toEqual([noted(1, 2, 3, 4, 5), noted(1, 2, 3, 4, 5, null)])
+    expect(contentsBefore('update price', full, '')).toEqual([noted(7, null)])
+    expect(contentsBefore('update size', full, '')).toEqual([noted(1, 2, 3, 4, 5), noted(1, 2, 3, 4, 5, null)])
     expect(contentsBefore('delete', null, '')).toEqual([])
     // A whole action, without the facts that nothing else of it tells.
-    const whole = (...kinds: FactKind[]): string => contentOf('update', one, volatile, kinds)
-    const before = contentHash(one, new Set([...volatile, ...cosmetic]))
-    for (const content of [whole(), whole('emptied')]) expect(contentsBefore('update', one, content)).toEqual([before])
+    const whole = (...kinds: FactKind[]): string => contentOf('update', full, volatile, kinds)
+    const before = contentHash(full, new Set([...volatile, ...cosmetic]))
+    for (const content of [whole(), whole('emptied')]) expect(contentsBefore('update', full, content)).toEqual([before])
     expect(contentsBefore('update price', null, '')).toEqual([])
   })
 })

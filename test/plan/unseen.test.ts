@@ -42,8 +42,8 @@ test.each<[string, PlanWorld, object | null]>([
       .wasAbsent('A', 1, now - minute),
     { A: 'north hash-A' },
   ],
-])('asked for is %s', async (_, one, asks) => {
-  expect(await one.asks()).toEqual(asks)
+])('asked for is %s', async (_, world, asks) => {
+  expect(await world.asks()).toEqual(asks)
 })
 
 test('a delta asks for nothing that it does not name', async () => {
@@ -78,10 +78,10 @@ test.each<[string, Partial<SnapshotRow>]>([
 })
 
 test('a list that began after the last attempt could land tells enough', async () => {
-  const one = world()
+  const asking = world()
     .remembers(A, { suspectUntil: now - minute })
     .deliversUnchanged('A')
-  expect(await one.asks()).toEqual({})
+  expect(await asking.asks()).toEqual({})
 })
 
 test('nothing is deleted of which a run has looked for another only', async () => {

@@ -141,8 +141,8 @@ test.each(Object.entries(profiles))('%s', async (_, profile) => {
 test('what is against the document is said', async () => {
   const profile = { deleteCounts: 'sent', absentCoordinates: 'null', mlsNumberFilter: 'ignored' } as const
   ;({ world } = await probeWorld({ profile, keys }))
-  const said = (await probed(world)).answers.flatMap(({ contradictions }) => contradictions)
-  expect(said).toEqual([
+  const contradictions = (await probed(world)).answers.flatMap(({ contradictions }) => contradictions)
+  expect(contradictions).toEqual([
     expect.stringContaining('other listings are shown under it'),
     'LATITUDE of a list item is a number, but where it is absent it is null',
     expect.stringContaining('keys that match nothing are counted'),

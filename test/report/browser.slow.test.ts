@@ -74,7 +74,7 @@ async function opened(html: string, until?: () => boolean): Promise<Page> {
   writeFileSync(file, html)
   const page = await browser.newPage()
   await page.goto(pathToFileURL(file).href)
-  for (const one of await page.locator('#click').all()) await one.click({ noWaitAfter: true })
+  for (const button of await page.locator('#click').all()) await button.click({ noWaitAfter: true })
   const isOver = until ?? (() => false)
   for (let waited = 0; waited < (until ? 10_000 : 500) && !isOver(); waited += 50) await page.waitForTimeout(50)
   return page

@@ -53,7 +53,7 @@ function reportOf(size: number, text?: string): Report {
   const held = Math.floor(size / 10)
   const kinds = ['update', 'update', 'create', 'delete'] as const
   const count = (kind: string): number =>
-    Array.from({ length: size - held }, (_, at) => kinds[at % 4]).filter((one) => one === kind).length
+    Array.from({ length: size - held }, (_, at) => kinds[at % 4]).filter((other) => other === kind).length
   function* changes(): Generator<ReportedChange> {
     for (let at = 0; at < size; at++) {
       const kind = at < held ? 'hold' : kinds[(at - held) % 4]

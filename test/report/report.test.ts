@@ -84,8 +84,8 @@ describe('JSON', () => {
       { rule: 'leaving', setting: 'limits.share', numbers: { leaving: 40, ours: 120, allowed: 24 } },
     ])
     expect(Object.keys(holds[0])).toEqual(['rule', 'setting', 'numbers', 'keys', 'sentence'])
-    const held = changes.filter((one: { why: string }) => one.why.includes('too many listings would leave'))
-    expect(holds[0].keys).toEqual(held.map((one: { mlsNumber: string }) => one.mlsNumber))
+    const held = changes.filter((change: { why: string }) => change.why.includes('too many listings would leave'))
+    expect(holds[0].keys).toEqual(held.map((change: { mlsNumber: string }) => change.mlsNumber))
   })
 
   test('gives texts exactly as they are, escaped', async () => {

@@ -18,7 +18,7 @@ test('what is beyond belief was held before in part: no time is told, and it goe
     const report = await night(changed(10, times(10), office))
     expect(report).toMatchObject({ result: 'held', counts: { hold: 10 } })
     expect(rules(report)).toContain('unrecognisable')
-    for (const said of [notes(report), await status()]) expect(said).not.toMatch(/by themselves|its time/)
+    for (const text of [notes(report), await status()]) expect(text).not.toMatch(/by themselves|its time/)
     expect(await status()).toMatch(/10 changes held by unrecognisable since Tue 24 Nov 12:00; they wait for you/)
   }
 })

@@ -103,9 +103,9 @@ test.each(['approved', 'held'])('in a store that is moved each night what is %s 
 })
 
 describe('what a delta said before the backup, and was still to be done then', () => {
-  const [one, two, ...others] = homes(1, 12)
+  const [first, two, ...others] = homes(1, 12)
   const [sold, kept] = homes(13, 14)
-  const deliver = (...said: Parameters<typeof zillowFeed>): void => world.deliver(zillowFeed(...said))
+  const deliver = (...delivery: Parameters<typeof zillowFeed>): void => world.deliver(zillowFeed(...delivery))
   const settled = async () => {
     world.clock.advance(3_600_000)
     return world.run()
@@ -114,14 +114,14 @@ describe('what a delta said before the backup, and was still to be done then', (
     for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
     copyFileSync(at('copy.db'), at('store.db'))
   }
-  const priceOf = ({ mlsNumber, rental }: typeof one): unknown =>
+  const priceOf = ({ mlsNumber, rental }: typeof first): unknown =>
     world.listing(mlsNumber)?.[rental ? 'RentPrice' : 'SalePrice']
 
   beforeEach(async () => {
     world.configure({ north: { delivery: 'delta', volatile: { refresh: '365d' } } })
     await world.run()
     world.standIn.addFault({ operations: ['Create', 'Update'], fault: { kind: 'status', status: 503 } })
-    deliver([dearer(one), dearer(two), sold, kept])
+    deliver([dearer(first), dearer(two), sold, kept])
     await settled()
     world.standIn.clearFaults()
     await world.executed('backup', at('copy.db'))
@@ -129,7 +129,7 @@ describe('what a delta said before the backup, and was still to be done then', (
 
   const putBackLater = async (): Promise<void> => {
     await settled()
-    deliver([dearer(dearer(one)), dearer(dearer(two)), { ...sold, status: 'Withdrawn' }, dearer(kept)])
+    deliver([dearer(dearer(first)), dearer(dearer(two)), { ...sold, status: 'Withdrawn' }, dearer(kept)])
     await settled()
     world.clock.advance(48 * 3_600_000)
     putBack()
@@ -146,16 +146,16 @@ describe('what a delta said before the backup, and was still to be done then', (
       })
     for (let i = 0; i < 3; i++)
       expect(await settled()).toMatchObject({ result: 'held', counts: { create: 0, update: 0 } })
-    expect([one, two, kept].map(priceOf)).toEqual(
-      [dearer(dearer(one)), dearer(dearer(two)), dearer(kept)].map(({ price }) => price),
+    expect([first, two, kept].map(priceOf)).toEqual(
+      [dearer(dearer(first)), dearer(dearer(two)), dearer(kept)].map(({ price }) => price),
     )
     expect(world.numbers()).toEqual(keys([...homes(1, 12), kept]))
-    deliver([one])
+    deliver([first])
     expect(await settled()).toMatchObject({ result: 'held', counts: { update: 1 } })
     await world.approve()
     deliver([home(15)])
     expect(await settled()).toMatchObject({ result: 'ok', counts: { create: 2, update: 2 } })
-    expect([one, two].map(priceOf)).toEqual([one.price, dearer(two).price])
+    expect([first, two].map(priceOf)).toEqual([first.price, dearer(two).price])
     expect(await settled()).toMatchObject({ result: 'ok', changes: [] })
   })
 
@@ -176,7 +176,7 @@ describe('what a delta said before the backup, and was still to be done then', (
     await world.run('sync', 'south')
     await world.executed('backup', at('copy2.db'))
     await settled()
-    deliver([dearer(dearer(one)), { ...sold, status: 'Withdrawn' }])
+    deliver([dearer(dearer(first)), { ...sold, status: 'Withdrawn' }])
     await settled()
     world.clock.advance(48 * 3_600_000)
     for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
@@ -184,7 +184,7 @@ describe('what a delta said before the backup, and was still to be done then', (
     for (let i = 0; i < 5; i++) await world.run('sync', 'south')
     deliver([dearer(others[0])])
     expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 0, update: 1, hold: 2 } })
-    expect(priceOf(one)).toBe(dearer(dearer(one)).price)
+    expect(priceOf(first)).toBe(dearer(dearer(first)).price)
   })
 
   test('goes on if none did, as of a store that was moved', async () => {
@@ -193,18 +193,18 @@ describe('what a delta said before the backup, and was still to be done then', (
     deliver([dearer(others[0])])
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 3, hold: 2 }, holds: [] })
     expect(await settled()).toMatchObject({ result: 'ok', counts: { create: 2 } })
-    expect([one, two, sold, kept].map(priceOf)).toEqual(
-      [dearer(one), dearer(two), sold, kept].map(({ price }) => price),
+    expect([first, two, sold, kept].map(priceOf)).toEqual(
+      [dearer(first), dearer(two), sold, kept].map(({ price }) => price),
     )
   })
 })
 
 test('what a delta says after that, though it was written before, waits for nobody', async () => {
   const server = await startFeedServer()
-  const [one, two] = homes(1, 12)
-  const served = async (said: ReturnType<typeof homes>) => {
+  const [first, two] = homes(1, 12)
+  const served = async (delivery: ReturnType<typeof homes>) => {
     const written = new Date(world.clock.now() - 300_000).toUTCString()
-    server.give(zillowFeed(said), (response, content) =>
+    server.give(zillowFeed(delivery), (response, content) =>
       response.writeHead(200, { 'content-length': content.length, 'last-modified': written }).end(content),
     )
     const report = await world.run()
@@ -215,11 +215,11 @@ test('what a delta says after that, though it was written before, waits for nobo
     world.configure({ north: { source: server.url, delivery: 'delta', volatile: { refresh: '365d' } } })
     await served(homes(1, 12))
     await world.executed('backup', at('copy.db'))
-    await served([dearer(one)])
+    await served([dearer(first)])
     world.clock.advance(48 * 3_600_000)
     for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
     copyFileSync(at('copy.db'), at('store.db'))
-    expect(await served([dearer(dearer(one)), home(13)])).toMatchObject({ counts: { create: 0, update: 1, hold: 1 } })
+    expect(await served([dearer(dearer(first)), home(13)])).toMatchObject({ counts: { create: 0, update: 1, hold: 1 } })
     expect(await served([dearer(two)])).toMatchObject({ result: 'ok', counts: { create: 1, update: 1 }, holds: [] })
   } finally {
     await server.close()

@@ -123,12 +123,14 @@ test("keys are the feed's own: the daemon goes on with the others where one is r
   const writeLog = (line: string): unknown => logged.push(JSON.parse(line))
   const clock = new ManualClock('2026-11-21T12:00:30Z')
   const daemon = daemonCommand({ ...world.context, clock, writeLog })
-  const told = (msg: string, feed: string) => logged.filter((line) => line.msg === msg && line.feed === feed)
+  const linesOf = (msg: string, feed: string) => logged.filter((line) => line.msg === msg && line.feed === feed)
   for (let minute = 1; minute <= 3; minute++) {
-    await until(() => told('run finished', 'east').length === minute && told('run failed', 'west').length === minute)
+    await until(
+      () => linesOf('run finished', 'east').length === minute && linesOf('run failed', 'west').length === minute,
+    )
     await clock.pass(60_000)
   }
-  expect(told('run failed', 'west')[0].error).toContain('refused the keys')
+  expect(linesOf('run failed', 'west')[0].error).toContain('refused the keys')
   expect(world.standIn.listings('E')).toHaveLength(20)
   expect(world.standIn.listings('W')).toHaveLength(0)
   world.stop.abort()

@@ -141,7 +141,7 @@ describe('what the guard holds of a delta', () => {
     await delta(six.map(tenfold))
     await world.approve()
     const thousandfold = six.map((home) => ({ ...home, price: home.price * 1000 }))
-    const cut = zillowStart + thousandfold.map((one) => zillowRecord(one)).join('')
+    const cut = zillowStart + thousandfold.map((home) => zillowRecord(home)).join('')
     expect(await delta(cut)).toMatchObject({ result: 'held', counts: { update: 0, hold: 6 } })
     expect(await delta([])).toMatchObject({ result: 'held', counts: { update: 0, hold: 6 } })
     await world.approve()

@@ -233,9 +233,9 @@ test.each(['full', 'delta'])(
     world.deliver(zillowFeed([...homes(1, 4), ...wrong]))
     const { counts, changes, delivery: read } = await world.run()
     expect([counts.hold, read.duplicates]).toEqual([300, 0])
-    const told = changes.filter(({ kind }) => kind === 'hold').map(({ why }) => why)
-    expect(new Set(told).size).toBe(1)
-    expect(told[0]).toMatch(
+    const reasons = changes.filter(({ kind }) => kind === 'hold').map(({ why }) => why)
+    expect(new Set(reasons).size).toBe(1)
+    expect(reasons[0]).toMatch(
       /^several records .* and differ \(record 5, [^)]*record 9, byte \d+ and 295 more\): correct/,
     )
     const store = openStore(join(world.folder, 'store.db'))

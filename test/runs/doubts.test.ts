@@ -15,9 +15,9 @@ const now = Date.UTC(2026, 10, 21, 12)
 
 /** What is called, where the service shows these listings under each MLSNumber, and counts so many. */
 function service(shown: readonly Partial<Listing>[], count: number) {
-  const one = listing('A', {})
+  const sent = listing('A', {})
   const lookUp = vi.fn(async () =>
-    shown.map((changes) => ({ fields: { ...one, ...changes }, unreadable: [], owner: null, hash: 'hash' })),
+    shown.map((changes) => ({ fields: { ...sent, ...changes }, unreadable: [], owner: null, hash: 'hash' })),
   )
   const answer = async (_keys: unknown, beforeSend: unknown, last: unknown) => {
     const begin = (typeof last === 'function' ? last : beforeSend) as () => Promise<void>
@@ -32,10 +32,10 @@ function service(shown: readonly Partial<Listing>[], count: number) {
     service: { ...calls, lookUp, mark: null },
     store: { ledger, snapshot: { confirm: vi.fn(async () => {}), forget }, holds: { use: vi.fn(async () => {}) } },
     workspace: {
-      deliveredAt: () => ({ listing: one, moving: {}, raw: 'raw', parts: 1, movesAt: null }),
+      deliveredAt: () => ({ listing: sent, moving: {}, raw: 'raw', parts: 1, movesAt: null }),
       recordOutcomes: (all: { outcome: unknown }[]) => outcomes.push(...all.map(({ outcome }) => outcome)),
       changes: (): unknown[] => [],
-      notedListing: () => one,
+      notedListing: () => sent,
     },
     runtime: { clock: { now: () => now } },
     feed: {

@@ -391,7 +391,7 @@ describe('an update that matches nothing', () => {
     // Page 2 is never there, so that the plan can't know that the listing is gone.
     world.standIn.remove(chatbot, home(4).mlsNumber)
     world.standIn.addFault({ operations: ['List'], page: 2, fault: { kind: 'status', status: 500 } })
-    const changed = all.map((one) => (one.mlsNumber === home(4).mlsNumber ? dearer(one) : one))
+    const changed = all.map((original) => (original.mlsNumber === home(4).mlsNumber ? dearer(original) : original))
     world.deliver(zillowFeed(changed))
     const report = await world.run()
     expect(report).toMatchObject({ remote: { complete: false } })
@@ -443,9 +443,9 @@ describe('deletes', () => {
       world.clock.advance(day)
     }
     for (let night = 4; night <= 9; night++) {
-      const told = await world.run()
-      expect(told).toMatchObject({ result: 'partial', counts: { delete: 0, hold: 2 } })
-      expect(told.changes[0].why).toContain('deleted 3 times, but the service goes on showing it')
+      const report = await world.run()
+      expect(report).toMatchObject({ result: 'partial', counts: { delete: 0, hold: 2 } })
+      expect(report.changes[0].why).toContain('deleted 3 times, but the service goes on showing it')
       world.clock.advance(day)
     }
     world.standIn.clearFaults()
@@ -525,7 +525,7 @@ describe('the list', () => {
 
   /** Deletes wait for a complete list; a create is looked up first; the update goes on. */
   async function heldBack(): Promise<void> {
-    const next = changed.map((one) => (one.mlsNumber === home(6).mlsNumber ? dearer(one) : one))
+    const next = changed.map((original) => (original.mlsNumber === home(6).mlsNumber ? dearer(original) : original))
     world.deliver(zillowFeed(next))
     const report = await world.run()
     expect(report).toMatchObject({ result: 'partial', remote: { complete: false } })

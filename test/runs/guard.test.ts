@@ -1065,14 +1065,14 @@ describe('a record without MLSNumber', () => {
     expect(of(report, 'hold')).toEqual(keys(waiting))
     expect(of(report, 'delete')).toEqual(keys(gone.filter(({ mlsNumber }) => !keys(waiting).includes(mlsNumber))))
     // The way out is told, by the run and by status.
-    const told = waiting.length === 0 ? 0 : 1
+    const reminders = waiting.length === 0 ? 0 : 1
     expect(
       notes(report).match(/as a record without MLSNumber may be .* now: listing-sync approve north/g) ?? [],
-    ).toHaveLength(told)
+    ).toHaveLength(reminders)
     const { stdout } = await world.executed('status')
     expect(
       stdout.match(/held by a record without MLSNumber since .* for you; now: listing-sync approve north/g) ?? [],
-    ).toHaveLength(told)
+    ).toHaveLength(reminders)
     // No clock lets these go.
     report = await nights(5, withRecord(record, all.slice(4)))
     expect(of(report, 'hold')).toEqual(keys(waiting))
@@ -1098,8 +1098,8 @@ describe('a record without MLSNumber', () => {
     const feed = withRecord(back.join(''), all.slice(count))
     const report = await nights(6, feed)
     expect(report).toMatchObject({ result: 'partial', counts: { delete: 0, hold: count } })
-    const told = (await world.executed('status')).stdout
-    expect(told).toMatch(/held by a record without MLSNumber since .*; (it waits|they wait) for you/)
+    const status = (await world.executed('status')).stdout
+    expect(status).toMatch(/held by a record without MLSNumber since .*; (it waits|they wait) for you/)
     expect(await night(withRecord(elsewhere, all.slice(count)))).toMatchObject({ counts: { delete: count, hold: 0 } })
   })
 
@@ -1152,9 +1152,9 @@ describe('a record without MLSNumber', () => {
     const report = await night(all.slice(1))
     expect(report).toMatchObject({ result: 'held', counts: { hold: 1 } })
     expect(notes(report)).toContain('Still held, as refused: 1 delete')
-    const told = /1 change held by leaving since .*; it was refused, so that only the feed or an approval ends it/
-    expect((await world.executed('status', '--ready')).stdout).toMatch(told)
-    expect((await world.executed('status')).stdout).toMatch(told)
+    const sentence = /1 change held by leaving since .*; it was refused, so that only the feed or an approval ends it/
+    expect((await world.executed('status', '--ready')).stdout).toMatch(sentence)
+    expect((await world.executed('status')).stdout).toMatch(sentence)
   })
 
   test('keeps what was absent before it by a clock that was set back since', async () => {

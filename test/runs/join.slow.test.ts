@@ -175,9 +175,9 @@ test('of which no record has a row is told, as the keys are likely to be written
   world.configure({ north: feed })
   homes('M1', 'M2', 'M3')
   pictures(...all.map((row) => row.replace(',', '.0,')))
-  const told =
+  const sentence =
     'No record has a row in the table media (join): ListingId and its column ResourceRecordID may be written in different ways'
-  expect(await world.run()).toMatchObject({ counts: { create: 3 }, notes: expect.arrayContaining([told]) })
+  expect(await world.run()).toMatchObject({ counts: { create: 3 }, notes: expect.arrayContaining([sentence]) })
   pictures(...all)
   expect((await world.run()).notes.join(' ')).not.toContain('No record has a row')
 })

@@ -49,7 +49,7 @@ function configure(origin: string, auth: object = { token }): void {
 }
 
 /** A whole sync, as text and as JSON, with its log: all that anybody sees. */
-async function said(): Promise<string> {
+async function output(): Promise<string> {
   const text = await world.executed('sync')
   const json = await world.executed('sync', '--format', 'json')
   const status = await world.executed('status')
@@ -62,7 +62,7 @@ async function said(): Promise<string> {
 test.each([301, 302, 303, 307, 308])('a redirect (HTTP %i) to another host is not followed', async (status) => {
   const origin = await serve((_, response) => response.writeHead(status, { location: `${other}/odata/Property` }).end())
   configure(origin)
-  expect(await said()).toContain('leads to another address, which is not followed')
+  expect(await output()).toContain('leads to another address, which is not followed')
   expect(stolen).toEqual([])
 })
 
@@ -75,14 +75,14 @@ test.each(['@odata.nextLink', 'Link'])('a next page on another host (%s) is not 
       .end(JSON.stringify({ value: [], ...(by !== 'Link' && { [by]: next }), '@odata.count': 1, record }))
   })
   configure(origin)
-  expect(await said()).toContain('another host, which is not followed')
+  expect(await output()).toContain('another host, which is not followed')
   expect(stolen).toEqual([])
 })
 
 test.each([302, 307])('a token endpoint that leads elsewhere (HTTP %i) takes no secret there', async (status) => {
   const origin = await serve((_, response) => response.writeHead(status, { location: `${other}/token` }).end())
   configure(origin, { clientId: 'client', clientSecret: secret, tokenUrl: `${origin}/token` })
-  expect(await said()).toContain(`answers HTTP ${status} with no JSON: check auth`)
+  expect(await output()).toContain(`answers HTTP ${status} with no JSON: check auth`)
   expect(stolen).toEqual([])
 })
 
@@ -97,7 +97,7 @@ test('a granted token goes to the root alone, and the secret to the token endpoi
     response.writeHead(403).end(JSON.stringify({ error: { message: `refused ${request.headers.authorization}` } }))
   })
   configure(origin, { clientId: 'client', clientSecret: secret, tokenUrl: `${tokens}/token` })
-  await said()
+  await output()
   expect(seen.length).toBeGreaterThan(1)
   for (const text of seen) {
     expect(text.includes(granted)).toBe(text.startsWith('root'))
@@ -106,17 +106,17 @@ test('a granted token goes to the root alone, and the secret to the token endpoi
 })
 
 /** A server that says back what it was told. */
-const echoes: [string, (told: string) => [number, string]][] = [
-  ['an error of OData', (told) => [400, JSON.stringify({ error: { message: `bad ${told}` } })]],
-  ['an error in a 200', (told) => [200, JSON.stringify({ error: `bad ${told}` })]],
-  ['a record', (told) => [200, JSON.stringify({ value: [{ ListingKey: told, ModificationTimestamp: 'never' }] })]],
+const echoes: [string, (secret: string) => [number, string]][] = [
+  ['an error of OData', (secret) => [400, JSON.stringify({ error: { message: `bad ${secret}` } })]],
+  ['an error in a 200', (secret) => [200, JSON.stringify({ error: `bad ${secret}` })]],
+  ['a record', (secret) => [200, JSON.stringify({ value: [{ ListingKey: secret, ModificationTimestamp: 'never' }] })]],
   [
     'the value of a record',
-    (told) => [
+    (secret) => [
       200,
       JSON.stringify({
         '@odata.count': 1,
-        value: [{ ListingKey: told, ModificationTimestamp: '2026-11-01T00:00:00Z', PropertyType: told }],
+        value: [{ ListingKey: secret, ModificationTimestamp: '2026-11-01T00:00:00Z', PropertyType: secret }],
       }),
     ],
   ],
@@ -124,10 +124,10 @@ const echoes: [string, (told: string) => [number, string]][] = [
 test.each(echoes)('a token that is sent back in %s is in no output', async (_, answer) => {
   let echoed = 0
   const origin = await serve((request, response) => {
-    const told = request.headers.authorization ?? ''
-    expect(told).toBe(`Bearer ${token}`)
+    const secret = request.headers.authorization ?? ''
+    expect(secret).toBe(`Bearer ${token}`)
     echoed++
-    const [status, body] = answer(told)
+    const [status, body] = answer(secret)
     response.writeHead(status, { 'content-type': 'application/json' }).end(body)
   })
   configure(origin)

@@ -211,9 +211,9 @@ describe('the rate', () => {
     world.configure({ north }, { concurrency: 1 })
     world.deliver(zillowFeed(homes(1, 5)))
     expect(await world.run()).toMatchObject({ result: 'ok', applied: { outcomes: { done: 5, unknown: 0 } } })
-    const told = world.standIn.requests.findIndex((entry) => entry.fault === 'status')
-    expect(world.standIn.requests[told].at).toBeLessThan(Date.parse(until))
-    expect(world.standIn.requests[told + 1].at).toBeGreaterThanOrEqual(Date.parse(until))
+    const at = world.standIn.requests.findIndex((entry) => entry.fault === 'status')
+    expect(world.standIn.requests[at].at).toBeLessThan(Date.parse(until))
+    expect(world.standIn.requests[at + 1].at).toBeGreaterThanOrEqual(Date.parse(until))
   })
 
   test('a Retry-After that one feed is told holds the other feeds of the service, too', async () => {
@@ -225,11 +225,11 @@ describe('the rate', () => {
     const finished = await Promise.all(app.config.feeds.map((feed) => app.sync(feed, 'sync')))
     for (const { close } of finished) close()
     await app.close()
-    const told = world.standIn.requests.find((entry) => entry.fault === 'status')!
-    const later = world.standIn.requests.filter((entry) => entry.at > told.at + 1)
+    const refused = world.standIn.requests.find((entry) => entry.fault === 'status')!
+    const later = world.standIn.requests.filter((entry) => entry.at > refused.at + 1)
     expect(later.length).toBeGreaterThan(10)
     // But for the one call that was under way already.
-    expect(later.filter((entry) => entry.at < told.at + 30_000).length).toBeLessThanOrEqual(1)
+    expect(later.filter((entry) => entry.at < refused.at + 30_000).length).toBeLessThanOrEqual(1)
   })
 })
 

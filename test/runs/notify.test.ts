@@ -110,7 +110,9 @@ test('unseen characters of a feed are in no message', async () => {
   const all = homes(1, 12).map((home) => ({ ...home, mlsNumber: `${home.mlsNumber}\u202e` }))
   world.deliver(zillowFeed(all))
   await world.run()
-  world.deliver(zillowFeed(all.map((one, at) => (at < 7 ? { ...one, price: one.price * 100 } : one))))
+  world.deliver(
+    zillowFeed(all.map((original, at) => (at < 7 ? { ...original, price: original.price * 100 } : original))),
+  )
   await world.run()
   const [text] = arrived[0].body['lines'] as string[]
   expect(text).toContain('the price of 7 of 12 listings')
@@ -366,18 +368,21 @@ test.each([
     (_: IncomingMessage, response: ServerResponse) => void response.writeHead(404).end(),
     'answers HTTP 404: check the address',
   ],
-])('a receiver that %s: the run is as it was, it is said, and told after the next run', async (_, times, how, said) => {
-  answer = how
-  const { status, stderr } = await world.executed('sync', 'north')
-  expect(status).toBe(1)
-  expect(stderr).toContain(said)
-  expect(stderr).not.toContain('a-secret-token')
-  expect(arrived).toHaveLength(times)
-  expect(arrived.every(({ path }) => path === secretPath)).toBe(true)
-  answer = (_, response) => void response.end()
-  await world.run()
-  expect(titles().at(-1)).toBe('north: runs fail')
-})
+])(
+  'a receiver that %s: the run is as it was, it is said, and told after the next run',
+  async (_, times, how, sentence) => {
+    answer = how
+    const { status, stderr } = await world.executed('sync', 'north')
+    expect(status).toBe(1)
+    expect(stderr).toContain(sentence)
+    expect(stderr).not.toContain('a-secret-token')
+    expect(arrived).toHaveLength(times)
+    expect(arrived.every(({ path }) => path === secretPath)).toBe(true)
+    answer = (_, response) => void response.end()
+    await world.run()
+    expect(titles().at(-1)).toBe('north: runs fail')
+  },
+)
 
 test('an address that stands twice, for other events, is told each of them once', async () => {
   const url = address(secretPath)

@@ -439,11 +439,11 @@ test.each(['0001-01-01T00:00:00', '1970-01-01T00:00:00Z'])('a time such as %s is
 
 const tellers = shippedPresets().filter(({ formatOptions }) => formatOptions['written'] !== undefined)
 test.each(tellers.map(({ name }) => name))('the preset %s reads from a file when it was written', async (name) => {
-  const told =
+  const sentences =
     { immobiliare: ['<metadata>', '<metadata><build-date>2026-11-20T11:20:30+01:00</build-date>'] }[name] ?? []
   const folder = new URL(`../../fixtures/presets/${name}/`, import.meta.url)
   const file = readdirSync(folder).find((text) => text.startsWith('feed.'))!
-  const text = readFileSync(new URL(file, folder), 'utf8').replace(told[0] ?? '', told[1] ?? '')
+  const text = readFileSync(new URL(file, folder), 'utf8').replace(sentences[0] ?? '', sentences[1] ?? '')
   const mapping = createMapping(presetAt(presetFileOf(name, '.')), {})
   const reading = readingOf(mapping, Readable.from([Buffer.from(text)]))
   for await (const batch of reading.records) expect(batch.length).toBeGreaterThan(0)
@@ -479,15 +479,15 @@ test('a time that cannot be read is told, and a blank one is none', async () => 
   const at = (time: string): string => written.replace(/timestamp="[^"]+"/, `timestamp="${time}"`)
   const fields = { Url: { template: 'https://homes.example/{MLSNumber}' } }
   world.configure({ north: { preset: 'openimmo', fields, defaults: { DaysOnMarket: 0, YearBuilt: 0 } } })
-  const told = async (time: string): Promise<string[]> => {
+  const notesOf = async (time: string): Promise<string[]> => {
     world.deliver(at(time))
     return (await world.run()).notes.filter((note) => note.includes('written'))
   }
-  expect(await told('the 20th of November, at noon, and not earlier')).toEqual([
+  expect(await notesOf('the 20th of November, at noon, and not earlier')).toEqual([
     'When this delivery was written can\'t be read ("the 20th of November, at noon, and not …"), so an older one may not be noticed: if that is a time, add its form to dates in the preset',
   ])
-  expect(await told(' ')).toEqual([])
-  expect(await told('2026-11-20T04:00:00')).toEqual([])
+  expect(await notesOf(' ')).toEqual([])
+  expect(await notesOf('2026-11-20T04:00:00')).toEqual([])
 })
 
 test('a time without a zone is not compared with one that was read in another zone', async () => {
@@ -513,8 +513,8 @@ test.each([
   ['2014-10-28-05:50:05', '2014-10-28T05:50:05Z', hour],
   ['20141028-055005', '2014-10-28T05:50:05Z', hour],
   ['2014-10-28', '2014-10-28T00:00:00Z', hour],
-])('the time of a document, %s', (said, at, within) => {
-  expect(writtenOf(said, { validators: {} }, 'UTC', ['ISO'])).toEqual({ by: 'document', at: Date.parse(at), within })
+])('the time of a document, %s', (written, at, within) => {
+  expect(writtenOf(written, { validators: {} }, 'UTC', ['ISO'])).toEqual({ by: 'document', at: Date.parse(at), within })
 })
 
 test.each([
@@ -523,17 +523,20 @@ test.each([
   // The night in which clocks are set ahead, before and after.
   ['2026-03-08 01:30:00', 'America/Chicago', '2026-03-08T07:30:00Z'],
   ['2026-03-08 03:30:00', 'America/Chicago', '2026-03-08T08:30:00Z'],
-])('a time without a zone, %s, is one of the feed (%s)', (said, timezone, at) => {
-  expect(writtenOf(said, { validators: {} }, timezone, ['ISO'])).toMatchObject({ by: 'document', at: Date.parse(at) })
+])('a time without a zone, %s, is one of the feed (%s)', (written, timezone, at) => {
+  expect(writtenOf(written, { validators: {} }, timezone, ['ISO'])).toMatchObject({
+    by: 'document',
+    at: Date.parse(at),
+  })
 })
 
 test.each([null, '', 'today', '2014-13-28', '28.10.2014', '2014-10-28T25:00:00Z'])(
   'what is no time (%s) leaves it to the server',
-  (said) => {
-    expect(writtenOf(said, { validators: {} }, 'UTC', ['ISO'])).toBe(null)
+  (written) => {
+    expect(writtenOf(written, { validators: {} }, 'UTC', ['ISO'])).toBe(null)
     const lastModified = 'Sat, 21 Nov 2026 10:00:00 GMT'
     const at = Date.parse('2026-11-21T10:00:00Z')
-    expect(writtenOf(said, { validators: { lastModified } }, 'UTC', ['ISO'])).toEqual({
+    expect(writtenOf(written, { validators: { lastModified } }, 'UTC', ['ISO'])).toEqual({
       by: 'server',
       at,
       within: 15 * 60_000,

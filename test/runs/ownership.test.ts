@@ -221,10 +221,10 @@ test.each([
   await load([{ ...all[0], mlsNumber: sent }, ...all.slice(1)])
   const there = [kept, ...keys(all.slice(1))]
   world.clock.advance(61 * minute)
-  const said = `the service lists ${sent} as ${kept}: write the MLSNumber as it does`
+  const sentence = `the service lists ${sent} as ${kept}: write the MLSNumber as it does`
   const report = await world.run()
   expect(report).toMatchObject({ result: 'partial', counts: { create: 1, delete: 1 } })
-  expect(report.changes.map(({ outcome }) => outcome?.error)).toContainEqual(expect.stringContaining(said))
+  expect(report.changes.map(({ outcome }) => outcome?.error)).toContainEqual(expect.stringContaining(sentence))
   for (let night = 1; night <= 10; night++) {
     world.clock.advance(24 * 60 * minute)
     expect((await world.run()).result).toMatch(/partial|held/)

@@ -165,7 +165,8 @@ test('image URLs that change in every delivery make no update, with the fields t
 })
 
 test('addresses of photos of which only the signatures change are told with these fields, and other photos are not', async () => {
-  const told = '12 updates change only what stands behind the ? in the addresses of photos; if each delivery does so'
+  const sentence =
+    '12 updates change only what stands behind the ? in the addresses of photos; if each delivery does so'
   await load({})
   const signed = (token: string): string => zillowFeed(all).replaceAll('.jpg', `.jpg?token=${token}`)
   for (const token of ['1', '2']) {
@@ -174,7 +175,7 @@ test('addresses of photos of which only the signatures change are told with thes
     const { counts, notes } = await world.run()
     expect(counts).toMatchObject({ update: 12 })
     expect(notes).toEqual([
-      expect.stringContaining(`${told}, spare them with volatile: { fields: [DaysOnMarket, Images] }`),
+      expect.stringContaining(`${sentence}, spare them with volatile: { fields: [DaysOnMarket, Images] }`),
     ])
   }
   world.deliver(signed('2').replaceAll('/1.jpg', '/one.jpg'))

@@ -173,10 +173,10 @@ test.each(Object.entries(situations))('%s', async (_, { profile, ours, keys: wan
 
   const numbers = world.listings().map((item) => String(item['MLSNumber']))
   expect(numbers.toSorted()).toEqual(
-    [...second.map((home) => home.mlsNumber), ...foreign.map((one) => one.MLSNumber)].toSorted(),
+    [...second.map((home) => home.mlsNumber), ...foreign.map((listing) => listing.MLSNumber)].toSorted(),
   )
   expect(world.listing(second[8].mlsNumber)).toMatchObject({
     [second[8].rental ? 'RentPrice' : 'SalePrice']: second[8].price,
   })
-  for (const one of foreign) expect(world.listing(one.MLSNumber)).toEqual(one)
+  for (const listing of foreign) expect(world.listing(listing.MLSNumber)).toEqual(listing)
 })

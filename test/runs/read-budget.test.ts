@@ -30,20 +30,20 @@ const preset = loadPreset(
 )
 const mapping = createMapping(preset, {})
 
-let parts: ReturnType<typeof open>
+let opened: ReturnType<typeof open>
 function open() {
   return { store: openStore(':memory:'), workspace: openWorkspace(), stop: new AbortController() }
 }
 async function end(): Promise<void> {
-  parts.workspace.close()
-  await parts.store.close()
+  opened.workspace.close()
+  await opened.store.close()
 }
 async function anew(): Promise<void> {
   await end()
-  parts = open()
+  opened = open()
 }
 beforeEach(() => {
-  parts = open()
+  opened = open()
 })
 afterEach(end)
 
@@ -71,7 +71,7 @@ async function received(
   besides?: (signal: AbortSignal) => Besides,
   mode?: Mode,
 ) {
-  const { store, workspace, stop } = parts
+  const { store, workspace, stop } = opened
   const plan = planSettings.parse({ limits: { read } })
   const transport = transportSettings.parse({})
   const feed = {
@@ -153,7 +153,7 @@ test('once the time is over, no other file of the delivery is opened', async () 
 
 test('what lies in the scratch folder for a file goes once it is read', async () => {
   const released: string[] = []
-  const release = async (name: string) => void released.push(`${name} after ${parts.workspace.isDelivered('M-1001')}`)
+  const release = async (name: string) => void released.push(`${name} after ${opened.workspace.isDelivered('M-1001')}`)
   const older = ['a', 'b'].map((name) => fileOf(name, table(2), () => release(name)))
   const besides = () => ({ name: 'c', changedAt: now, older })
   const { summary } = await received(Readable.from([table(3)]), {}, formats['csv'], besides, 'backfill')
@@ -294,7 +294,7 @@ describe('while a long delivery is read', () => {
     const stopped = expect(reading).rejects.toThrow('enough')
     await delay(200)
     const before = performance.now()
-    parts.stop.abort(new Error('enough'))
+    opened.stop.abort(new Error('enough'))
     await stopped
     // 5000 records of 5 ms would take 25 seconds.
     expect(performance.now() - before).toBeLessThan(15_000)

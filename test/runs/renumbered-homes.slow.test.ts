@@ -117,11 +117,11 @@ describe('homes under other MLSNumbers', () => {
   test.each([
     ['approved', 1, () => world.approve()],
     ['confirmed', 3, () => Promise.resolve()],
-  ])('whose facts are %s go with their old numbers, whatever else is renumbered by then', async (_, said, decide) => {
+  ])('whose facts are %s go with their old numbers, whatever else is renumbered by then', async (_, factor, decide) => {
     await loaded(forty)
     const dear = (home: Home): Home => ({ ...home, price: home.price * 100 })
     const feed = [...changed(8, (home) => renumbered(dear(home)), forty.slice(0, 39)), dear(forty[39])]
-    expect(await nights(said, feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 17 } })
+    expect(await nights(factor, feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 17 } })
     await decide()
     const more = feed.map((home, i) => (i === 8 ? renumbered(home) : home))
     expect(await night(more)).toMatchObject({ result: 'ok', counts: { create: 9, update: 1, delete: 9, hold: 0 } })

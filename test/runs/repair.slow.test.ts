@@ -328,8 +328,8 @@ describe('the command', () => {
     expect(failed.status).toBe(1)
     expect(JSON.parse(failed.stdout)).toMatchObject({ result: 'failed', deleted: 0 })
     expect(failed.stderr).toContain('refused the keys')
-    const told = await world.executed('repair', 'north', '--yes')
-    expect(told).toMatchObject({ status: 1, stdout: '', stderr: failed.stderr })
+    const repaired = await world.executed('repair', 'north', '--yes')
+    expect(repaired).toMatchObject({ status: 1, stdout: '', stderr: failed.stderr })
     expect((await world.executed('repair', 'nirth')).status).toBe(64)
   })
 

@@ -76,9 +76,9 @@ test('where only the marks tell that it was put back, overlapping runs give it o
     beside.push(await south())
   }
   world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
-  const told = expect.stringContaining('it was put back from a backup')
-  expect(await world.run('sync', 'north', app)).toMatchObject({ notes: [told] })
-  expect(beside).toMatchObject([{ notes: [told], counts: { update: 2 } }])
+  const sentence = expect.stringContaining('it was put back from a backup')
+  expect(await world.run('sync', 'north', app)).toMatchObject({ notes: [sentence] })
+  expect(beside).toMatchObject([{ notes: [sentence], counts: { update: 2 } }])
   expect(await south()).toMatchObject({ notes: [], counts: { unchanged: 12 } })
   await app.close()
 })

@@ -71,9 +71,9 @@ describe('a daemon', () => {
     async (what, { skip }) => {
       const disk = smallDisk(8000, skip)
       const feeds = { north: { ...north, schedule: '* * * * * *', keepFree: '1KB' } }
-      const told: unknown[] = []
+      const messages: unknown[] = []
       const receiver = createServer((request, response) => {
-        request.on('data', (body: Buffer) => told.push((JSON.parse(body.toString()) as { title: unknown }).title))
+        request.on('data', (body: Buffer) => messages.push((JSON.parse(body.toString()) as { title: unknown }).title))
         request.on('end', () => response.end())
       })
       await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
@@ -91,14 +91,14 @@ describe('a daemon', () => {
         world.deliver(zillowFeed(next))
         await until(() => {
           fill(filler)
-          return (log.match(failed) ?? []).length >= 4 && told.length > 0
+          return (log.match(failed) ?? []).length >= 4 && messages.length > 0
         })
         expect(log).toMatch(/the disk is full|its disk has no room/)
         // SQLite's log may have had room for some of it.
         expect(new Set(numbers()).size).toBe(numbers().length)
         rmSync(filler)
         const wanted = next.map((home) => home.mlsNumber).join()
-        await until(() => numbers().toSorted().join() === wanted && told.length > 1)
+        await until(() => numbers().toSorted().join() === wanted && messages.length > 1)
         child.kill('SIGTERM')
       }
       const { status, stderr } = await command(['--config', world.configFile, 'daemon'], { env, onStart })
@@ -107,7 +107,7 @@ describe('a daemon', () => {
       expect(stderr).not.toContain('defect')
       expect(numbers().toSorted()).toEqual(next.map((home) => home.mlsNumber).toSorted())
       expect(world.calls()).toMatchObject({ Create: 12 })
-      expect(told).toEqual(['north: runs fail', 'north is up to date again'])
+      expect(messages).toEqual(['north: runs fail', 'north is up to date again'])
     },
   )
 })
@@ -204,12 +204,12 @@ describe('on a disk that', () => {
     const limited = `trap '' XFSZ; ulimit -f 3000; exec "$@"`
     const words = ['-c', limited, 'sh', process.execPath, program, '--config', world.configFile, 'sync']
     const child = spawn('sh', words, { stdio: ['ignore', 'pipe', 'pipe'] })
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)))
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))
     const status = await new Promise((resolve) => child.on('close', resolve))
     expect(status).toBe(1)
-    expect(said).toMatch(/the disk (?:refused a read or a write|is full)/)
-    expect(said).not.toContain('defect')
+    expect(output).toMatch(/the disk (?:refused a read or a write|is full)/)
+    expect(output).not.toContain('defect')
     expect(new Set(numbers()).size).toBe(numbers().length)
     expect((await world.command('sync')).status).toBe(0)
     expect((await world.command('sync')).status).toBe(0)

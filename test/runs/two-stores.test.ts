@@ -243,7 +243,7 @@ describe('with marks', () => {
 
   /** What a program with this store does while the list that another one reads stays as it was when that one asked. */
   async function together(first: string, second: string, feeds: Record<string, object> = tagged): Promise<Report[]> {
-    const [one, two] = [opened(first, feeds), opened(second, feeds)]
+    const [opening, two] = [opened(first, feeds), opened(second, feeds)]
     const reports: Report[] = []
     const sync = async (app: App): Promise<void> => {
       const { report, close } = await app.sync(app.config.feeds[0], 'sync')
@@ -252,8 +252,8 @@ describe('with marks', () => {
     }
     meanwhile = () => sync(two)
     world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
-    await sync(one)
-    for (const app of [one, two]) await app.close()
+    await sync(opening)
+    for (const app of [opening, two]) await app.close()
     return reports.toReversed()
   }
 
@@ -280,8 +280,8 @@ describe('with marks', () => {
     async (...of) => {
       const [, next, last] = of
       world.deliver(zillowFeed(homes))
-      const [one, two] = await together('./one.db', './two.db')
-      expect([one.counts, two.counts]).toMatchObject([{ create: 12 }, { create: 12 }])
+      const [first, two] = await together('./one.db', './two.db')
+      expect([first.counts, two.counts]).toMatchObject([{ create: 12 }, { create: 12 }])
       expect(numbers()).toHaveLength(24)
 
       const reports: ReadReport[] = []

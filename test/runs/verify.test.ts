@@ -14,11 +14,11 @@ beforeEach(async () => {
 afterEach(() => world.end())
 
 /** Homes at different addresses, for sale. */
-function one(number: number, changes: Partial<Home> = {}): Home {
+function homeOf(number: number, changes: Partial<Home> = {}): Home {
   const base = { rental: false, status: 'Active', unit: '', price: 200_000 + number * 1111 }
   return { ...home(number), ...base, street: `${100 + number} Verify Street`, ...changes }
 }
-const numbers = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => one(from + i))
+const numbers = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => homeOf(from + i))
 
 function verifying(changes: object = {}, service: object = {}): void {
   world.configure({ north: { verify: { session: 7, ...changes } } }, service)
@@ -51,20 +51,20 @@ describe('after a sync', () => {
     expect(questions).toHaveLength(3)
 
     const dearer = numbers(5, 20).map((each) =>
-      each.mlsNumber === one(9).mlsNumber ? one(9, { price: 777_000 }) : each,
+      each.mlsNumber === homeOf(9).mlsNumber ? homeOf(9, { price: 777_000 }) : each,
     )
-    world.deliver(zillowFeed([...dearer, one(21)]))
+    world.deliver(zillowFeed([...dearer, homeOf(21)]))
     world.standIn.resetCounts()
     const second = await world.run()
     const { listings } = second.verification!
     expect(listings.map(({ expected }) => expected)).toEqual(['listed', 'listed', 'gone', 'gone'])
     expect(listings[0]).toMatchObject({
-      mlsNumber: one(9).mlsNumber,
+      mlsNumber: homeOf(9).mlsNumber,
       verdict: 'agrees',
       price: { verdict: 'agrees', wanted: '$777,000' },
       status: { verdict: 'agrees', wanted: 'Active' },
     })
-    expect(listings[1].mlsNumber).toBe(one(21).mlsNumber)
+    expect(listings[1].mlsNumber).toBe(homeOf(21).mlsNumber)
     expect(listings[2].question).toContain('Verify Street')
     expect(Object.values(verdicts(second.verification!))).toEqual(['agrees', 'agrees', 'agrees', 'agrees'])
 
@@ -84,30 +84,32 @@ describe('after a sync', () => {
     world.deliver(zillowFeed(numbers(1, 6)))
     await world.run()
     world.standIn.changeProfile({ answerLag: 1000 })
-    world.deliver(zillowFeed([one(1, { price: 999_000 }), one(2, { status: 'Sold' }), ...numbers(4, 6), one(7)]))
+    world.deliver(
+      zillowFeed([homeOf(1, { price: 999_000 }), homeOf(2, { status: 'Sold' }), ...numbers(4, 6), homeOf(7)]),
+    )
     const run = await world.run()
     expect(run).toMatchObject({ result: 'ok', error: null, counts: { update: 2, create: 1, delete: 1 } })
     expect(verdicts(run.verification!)).toEqual({
-      [one(1).mlsNumber]: 'disagrees',
-      [one(2).mlsNumber]: 'disagrees',
-      [one(3).mlsNumber]: 'disagrees',
-      [one(7).mlsNumber]: 'no answer',
+      [homeOf(1).mlsNumber]: 'disagrees',
+      [homeOf(2).mlsNumber]: 'disagrees',
+      [homeOf(3).mlsNumber]: 'disagrees',
+      [homeOf(7).mlsNumber]: 'no answer',
     })
     expect(run.verification).toMatchObject({ agreed: 0, disagreed: 3, unanswered: 1 })
     const gone = run.verification!.listings.find(({ expected }) => expected === 'gone')
-    expect(gone).toMatchObject({ mlsNumber: one(3).mlsNumber, status: { said: ['203333', 'Active'] } })
+    expect(gone).toMatchObject({ mlsNumber: homeOf(3).mlsNumber, status: { said: ['203333', 'Active'] } })
 
-    world.deliver(zillowFeed([one(1, { price: 888_000 }), one(2, { status: 'Sold' }), ...numbers(4, 7)]))
+    world.deliver(zillowFeed([homeOf(1, { price: 888_000 }), homeOf(2, { status: 'Sold' }), ...numbers(4, 7)]))
     const child = await world.executed('sync')
     expect(child.status).toBe(0)
-    expect(child.stdout).toContain(`${one(1).mlsNumber}  disagrees: price $888,000, the chatbot says `)
+    expect(child.stdout).toContain(`${homeOf(1).mlsNumber}  disagrees: price $888,000, the chatbot says `)
   })
 
   test('a home that is on offer again under another number may be offered', async () => {
     verifying()
-    world.deliver(zillowFeed([...numbers(1, 3), one(4)]))
+    world.deliver(zillowFeed([...numbers(1, 3), homeOf(4)]))
     await world.run()
-    world.deliver(zillowFeed([...numbers(1, 3), { ...one(4), mlsNumber: 'R-4000' }]))
+    world.deliver(zillowFeed([...numbers(1, 3), { ...homeOf(4), mlsNumber: 'R-4000' }]))
     const run = await world.run()
     expect(run.counts).toMatchObject({ create: 1, delete: 1 })
     expect(verdicts(run.verification!)).toEqual({ 'R-4000': 'agrees' })
@@ -119,14 +121,14 @@ describe('after a sync', () => {
       operations: ['ClientAsk'],
       fault: { kind: 'say', content: 'PRICE=$1; STATUS=Active\n\u001b[31m test-secret-key <img>' },
     })
-    world.deliver(zillowFeed([one(1)]))
+    world.deliver(zillowFeed([homeOf(1)]))
     const child = await world.executed('sync')
     expect(child.status).toBe(0)
-    expect(asked()).toEqual([`Qué cuesta ${one(1).mlsNumber}?`])
+    expect(asked()).toEqual([`Qué cuesta ${homeOf(1).mlsNumber}?`])
     expect(child.stdout).toContain('disagrees: price $201,111, the chatbot says $1')
     expect(child.stdout).not.toContain('\u001b[31m')
     expect(child.stdout).not.toContain('test-secret-key')
-    world.deliver(zillowFeed([one(2)]))
+    world.deliver(zillowFeed([homeOf(2)]))
     const json = await world.executed('sync', '--format', 'json')
     expect(json.stdout).not.toContain('test-secret-key')
     expect((JSON.parse(json.stdout) as { verify: Verification }).verify).toMatchObject({ asked: 2, disagreed: 2 })
@@ -136,7 +138,7 @@ describe('after a sync', () => {
     const settings = { AnswerSuffix: ' Homes from $99,000, all sold fast!' }
     world.configure({ north: { settings, verify: { session: 7, sample: 1 } } })
     world.standIn.addFault({ operations: ['ClientAsk'], fault: { kind: 'say', content: 'PRICE=$5; STATUS=Active' } })
-    world.deliver(zillowFeed([one(1)]))
+    world.deliver(zillowFeed([homeOf(1)]))
     const { listings } = (await world.run()).verification!
     expect(listings[0]).toMatchObject({
       answer: `PRICE=$5; STATUS=Active${settings.AnswerSuffix}`,
@@ -229,14 +231,14 @@ describe('as a command', () => {
     expect(all.stdout.match(/ {6}answered {2}"1 listing fits: /g)).toHaveLength(3)
     world.deliver(zillowFeed(numbers(2, 5)))
     await world.run()
-    const named = await verify('--session', '7', '--format', 'json', one(4).mlsNumber, one(1).mlsNumber)
+    const named = await verify('--session', '7', '--format', 'json', homeOf(4).mlsNumber, homeOf(1).mlsNumber)
     const parsed = JSON.parse(named.stdout) as Verification
     expect(named.status).toBe(0)
     expect(parsed).toMatchObject({ version: 1, feed: 'north', chatbot: 'SN-1', session: 7, asked: 2, agreed: 2 })
     expect(parsed.listings.map(({ expected }) => expected)).toEqual(['listed', 'gone'])
     const latest = await verify('--session', '7', '--sample', '1')
     expect(latest.stdout).toContain(
-      `${one(1).mlsNumber}  agrees: no listing of this number is synced, and none is offered`,
+      `${homeOf(1).mlsNumber}  agrees: no listing of this number is synced, and none is offered`,
     )
     expect(world.calls()).toMatchObject({ ClientAsk: 7, Create: 0, Update: 0, Edit: 0 })
   })
@@ -252,18 +254,18 @@ describe('as a command', () => {
   })
 
   test('4 where one does not, with both values', async () => {
-    world.standIn.edit('SN-1', one(2).mlsNumber, { SalePrice: 5, Status: 'Sold' })
-    const wrong = await verify('--session', '7', one(2).mlsNumber, one(3).mlsNumber)
+    world.standIn.edit('SN-1', homeOf(2).mlsNumber, { SalePrice: 5, Status: 'Sold' })
+    const wrong = await verify('--session', '7', homeOf(2).mlsNumber, homeOf(3).mlsNumber)
     expect(wrong.status).toBe(4)
     expect(wrong.stdout).toContain('1 agrees, 1 disagrees, of 2 listings')
     expect(wrong.stdout).toContain(
       'disagrees: price $202,222, the chatbot says 5; status Active, the chatbot says Sold',
     )
-    world.standIn.remove('SN-1', one(3).mlsNumber)
-    const none = await verify('--session', '7', one(3).mlsNumber)
+    world.standIn.remove('SN-1', homeOf(3).mlsNumber)
+    const none = await verify('--session', '7', homeOf(3).mlsNumber)
     expect(none).toMatchObject({ status: 4, stdout: expect.stringContaining('no answer: the chatbot had no answer') })
     world.standIn.addFault({ operations: ['ClientAsk'], fault: { kind: 'say', content: 'It depends.' } })
-    expect((await verify('--session', '7', one(2).mlsNumber)).stdout).toContain(
+    expect((await verify('--session', '7', homeOf(2).mlsNumber)).stdout).toContain(
       ': 1 without a clear answer, of 1 listing;',
     )
   })

@@ -65,8 +65,8 @@ export class ScaleWorld {
     const standIn = spawn(process.execPath, [program, 'stand-in', '--port', '0'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    const [said] = (await once(standIn.stdout, 'data')) as [Buffer]
-    const url = /http:\S+/.exec(said.toString())![0]
+    const [line] = (await once(standIn.stdout, 'data')) as [Buffer]
+    const url = /http:\S+/.exec(line.toString())![0]
     return new ScaleWorld(options, server, standIn, url, await server.database())
   }
 

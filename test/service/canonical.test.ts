@@ -44,10 +44,10 @@ describe('a list item in canonical form', () => {
     )
     const items = [item, reordered, item, renamed, { MLSNumber: 'A1' }, { ...item, Area: '' }]
     const marked = ['south', 'south', 'north'].map((feed) => ({ ...item, ExtensionColumn: mark(feed) }))
-    const one = createItemReader(volatile)
+    const readItem = createItemReader(volatile)
     const all = [...items, ...marked, { ...item, ExtensionColumn: '' }].map((each) => {
       const alone = createItemReader(volatile)(each)?.whole()
-      expect(one(each)?.whole()).toEqual(alone)
+      expect(readItem(each)?.whole()).toEqual(alone)
       return alone!
     })
     // Stores hold it: another one would make every listing look edited.

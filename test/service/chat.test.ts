@@ -49,9 +49,9 @@ const question: ChatQuestion = { sessionID: 7, content: 'What is for sale in Ced
 const data = { messageid: 12, content: 'Two homes.', totalToken: 40, noAnswer: false }
 const end: ChatEnd = { QuestionID: 11, AnswerID: 12, Answer: 'Two homes: 🏡 {1}.', TotalToken: 40 }
 
-async function collect(parts: AsyncIterable<ChatPiece | ChatEnd>): Promise<(ChatPiece | ChatEnd)[]> {
+async function collect(pieces: AsyncIterable<ChatPiece | ChatEnd>): Promise<(ChatPiece | ChatEnd)[]> {
   const collected: (ChatPiece | ChatEnd)[] = []
-  for await (const part of parts) collected.push(part)
+  for await (const part of pieces) collected.push(part)
   return collected
 }
 
@@ -164,10 +164,10 @@ describe('streamed', () => {
       response.write(JSON.stringify(pieces[0]))
       go = () => response.end(JSON.stringify(end))
     })
-    const parts = client.askStreaming(question)
-    expect(await parts.next()).toEqual({ done: false, value: pieces[0] })
+    const arriving = client.askStreaming(question)
+    expect(await arriving.next()).toEqual({ done: false, value: pieces[0] })
     go()
-    expect(await collect(parts)).toEqual([end])
+    expect(await collect(arriving)).toEqual([end])
   })
 
   test('is read where a proxy packs it with gzip, piece by piece; cut, it is lost', async () => {
@@ -183,11 +183,11 @@ describe('streamed', () => {
       }
     for (const isCut of [false, true]) {
       const { client } = await world(packing(isCut))
-      const parts = client.askStreaming(question)
-      expect(await parts.next()).toEqual({ done: false, value: pieces[0] })
+      const arriving = client.askStreaming(question)
+      expect(await arriving.next()).toEqual({ done: false, value: pieces[0] })
       go()
-      if (!isCut) expect(await collect(parts)).toEqual([end])
-      else await expect(collect(parts)).rejects.toThrow(/unexpected end of file; 11 characters of it had arrived/)
+      if (!isCut) expect(await collect(arriving)).toEqual([end])
+      else await expect(collect(arriving)).rejects.toThrow(/unexpected end of file; 11 characters of it had arrived/)
     }
   })
 
@@ -213,7 +213,7 @@ describe('streamed', () => {
     ['breaks off', streaming(half, (response) => void response.socket!.destroy())],
     ['contains invalid JSON', streaming([half[0], '{"content":oops}'], finish)],
     ['has another error', streaming([half[0], '{"error":"no model now"}'], finish), 'no model now'],
-  ])('says what had come where it %s', async (_, answer, said = '') => {
+  ])('says what had come where it %s', async (_, answer, text = '') => {
     const { client, seen } = await world(answer)
     const came: unknown[] = []
     const error = await (async () => {
@@ -221,7 +221,7 @@ describe('streamed', () => {
     })().catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(BrokenAnswerError)
     expect(error).toMatchObject({ received: 'Two homes: ', effect: 'unknown' })
-    expect((error as Error).message).toMatch(new RegExp(`${said}.*11 characters of it had arrived`))
+    expect((error as Error).message).toMatch(new RegExp(`${text}.*11 characters of it had arrived`))
     expect(came).toEqual([pieces[0]])
     expect(seen).toHaveLength(1)
   })
@@ -278,7 +278,7 @@ describe('streamed', () => {
         else if (number === 2) response.writeHead(429).end(JSON.stringify(refusal(429, 'slow down')))
         else waiting.push(response)
         if (number > 2) response.write(JSON.stringify(pieces[0]))
-        if (waiting.length === 3) for (const one of waiting) one.end(JSON.stringify(end))
+        if (waiting.length === 3) for (const response of waiting) response.end(JSON.stringify(end))
       },
       { concurrency: 1 },
     )

@@ -21,8 +21,8 @@ afterEach(async () => {
 
 const question = { sessionID: 1, content: 'Hello' }
 
-async function all(parts: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of parts);
+async function all(pieces: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of pieces);
 }
 
 type Call = (bound: ChatbotClient, options: CallOptions) => Promise<unknown>

@@ -41,13 +41,13 @@ export async function startServer(reply: (seen: Seen, number: number) => Reply):
     const call = { path: request.url!, headers: request.headers, body: JSON.parse(await text(request)) }
     seen.push(call)
     server.emit('seen')
-    const said = reply(call, seen.length)
-    if (said === 'reset') request.socket.destroy()
-    else if (said !== 'silence' && 'cut' in said)
-      response.writeHead(200, { 'content-length': 1000 }).write(said.cut, () => request.socket.destroy())
-    else if (said !== 'silence') {
-      const isRaw = typeof said.body === 'string' || Buffer.isBuffer(said.body)
-      response.writeHead(said.status ?? 200, said.headers).end(isRaw ? said.body : JSON.stringify(said.body))
+    const answer = reply(call, seen.length)
+    if (answer === 'reset') request.socket.destroy()
+    else if (answer !== 'silence' && 'cut' in answer)
+      response.writeHead(200, { 'content-length': 1000 }).write(answer.cut, () => request.socket.destroy())
+    else if (answer !== 'silence') {
+      const isRaw = typeof answer.body === 'string' || Buffer.isBuffer(answer.body)
+      response.writeHead(answer.status ?? 200, answer.headers).end(isRaw ? answer.body : JSON.stringify(answer.body))
     }
   }
   server.listen(0, '127.0.0.1')

@@ -42,7 +42,9 @@ describe('listings, by each kind of key', () => {
     expect(List).toHaveLength(1)
     expect(Number(List[0].SalePrice)).toBe(2)
     expect(VirtualCount).toBeGreaterThan(0)
-    expect((await client.list({ SerialNumber, CityName: 'Oxford' })).List.map((one) => one.MLSNumber)).toEqual(['A-18'])
+    expect((await client.list({ SerialNumber, CityName: 'Oxford' })).List.map((item) => item.MLSNumber)).toEqual([
+      'A-18',
+    ])
     expect((await client.list({ SerialNumber, SaleType: 'for_rent' })).List).toHaveLength(1)
     const pages = [1, 2, 3].map((PageNumber) => client.list({ SerialNumber, PageNumber, PageSize: 1 }))
     expect((await Promise.all(pages)).map((page) => page.List.length)).toEqual([1, 1, 0])

@@ -51,12 +51,12 @@ describe.for(Object.entries(spellings))('%s', ([, profile]) => {
     const answer = await client.ask({ sessionID: 1, content: 'Hello' })
     expect(answer).toMatchObject({ content: 'Good day', noAnswer: false, messageid: expect.any(Number) })
     expect(answer.totalToken).toBe(tokens === 'number' ? 4 : null)
-    let said = ''
+    let message = ''
     let end: ChatEnd | null = null
     for await (const part of client.askStreaming({ sessionID: 1, content: 'Hello' }))
-      if ('content' in part) said += part.content
+      if ('content' in part) message += part.content
       else end = part
-    expect(said).toBe('Good day')
+    expect(message).toBe('Good day')
     expect(end).toMatchObject({ Answer: 'Good day', QuestionID: expect.any(Number), AnswerID: expect.any(Number) })
     expect(end?.TotalToken).toBe(tokens === 'number' ? 4 : null)
   })
@@ -69,12 +69,12 @@ describe.for([['null', { List: null }] as const, ['missing', {}] as const])('%s 
     }))
     onTestFinished(() => server.close())
     const client = clientOf(server.baseUrl)
-    const said =
+    const sentence =
       'The answer to List is not in its documented form: Data.List is missing, though VirtualCount says 3 listings'
-    await expect(client.list({ SerialNumber, PageNumber: 2, PageSize: 1 })).rejects.toThrow(said)
+    await expect(client.list({ SerialNumber, PageNumber: 2, PageSize: 1 })).rejects.toThrow(sentence)
     expect((await client.list({ SerialNumber, PageNumber: 2, PageSize: 3 })).List).toEqual([])
     const all = client.listAll({ SerialNumber, PageSize: 1 })
-    await expect(all.next()).rejects.toThrow(`The list is incomplete: Page 2 could not be read: ${said}`)
+    await expect(all.next()).rejects.toThrow(`The list is incomplete: Page 2 could not be read: ${sentence}`)
   })
 })
 
@@ -140,19 +140,19 @@ const data: [operation: string, value: unknown, said: string][] = [
 
 describe('what can not be understood names operation, member, what was expected and what came', () => {
   const cases = Object.keys(calls).flatMap((operation) => [
-    ...envelopes.map(([what, body, said]) => [operation, what, body, said] as const),
+    ...envelopes.map(([what, body, sentence]) => [operation, what, body, sentence] as const),
     ...data
       .filter(([of]) => of === operation)
-      .map(([, value, said]) => [operation, JSON.stringify(value), success(value), said] as const),
+      .map(([, value, sentence]) => [operation, JSON.stringify(value), success(value), sentence] as const),
   ])
 
-  test.for(cases)('%s: %s', async ([operation, , body, said]) => {
+  test.for(cases)('%s: %s', async ([operation, , body, sentence]) => {
     const server = await startServer(() => ({ body: body as object }))
     onTestFinished(() => server.close())
     const error: unknown = await calls[operation](clientOf(server.baseUrl)).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(ServiceError)
     const { message, kind, effect, retryable } = error as ServiceError
-    expect(message).toContain(`The answer to ${operation} (HTTP 200) is not in its documented form: ${said}`)
+    expect(message).toContain(`The answer to ${operation} (HTTP 200) is not in its documented form: ${sentence}`)
     expect(message).not.toContain(testKeys.secretKey)
     expect(message.length).toBeLessThan(500)
     const isRepeatable = operation !== 'Create' && operation !== 'ClientAsk'
@@ -188,9 +188,9 @@ describe('what can not be understood names operation, member, what was expected 
   test('the final object of a stream', async () => {
     const server = await startServer(() => ({ body: '{"content":"He"}\n{"Answer":"Hello","AnswerID":{}}\n' }))
     onTestFinished(() => server.close())
-    const parts = clientOf(server.baseUrl).askStreaming({ sessionID: 1, content: 'Hello' })
-    await parts.next()
-    const error: unknown = await parts.next().catch((thrown: unknown) => thrown)
+    const pieces = clientOf(server.baseUrl).askStreaming({ sessionID: 1, content: 'Hello' })
+    await pieces.next()
+    const error: unknown = await pieces.next().catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(BrokenAnswerError)
     expect((error as BrokenAnswerError).message).toContain(
       'The answer to ClientAsk (HTTP 200) is not in its documented form: AnswerID has to be a whole number, and is {}',

@@ -800,7 +800,7 @@ export class Checker implements Witness {
   }
 
   /** Invariant 4, on a clean delivery: what the service holds is what the feed holds. `told`: the holds, as `cause MLSNumber`. */
-  converged(delivery: Delivery, version: number, stuck: ReadonlySet<string>, told: ReadonlySet<string>): void {
+  converged(delivery: Delivery, version: number, stuck: ReadonlySet<string>, reported: ReadonlySet<string>): void {
     const { ownership, drift } = this.#swarm
     const alone = ownership === 'mirror'
     const isAnothers = ({ by, feed }: Row): boolean => by === 'us' && feed !== this.feed
@@ -808,7 +808,7 @@ export class Checker implements Witness {
     // the same to the next one.
     // A create that landed when nobody waited any more looks like an edit of the one that took its place.
     const mayDiffer = ({ by, edited, onlyByMark, listing: { MLSNumber: key } }: Row): boolean => {
-      const isTold = told.has(`drifted ${key}`)
+      const isTold = reported.has(`drifted ${key}`)
       const isLate = onlyByMark && (isTold || drift === 'keep')
       return drift !== 'overwrite' && (edited || by === 'person' || isLate || (this.#everIgnored.has(key) && isTold))
     }
@@ -817,12 +817,12 @@ export class Checker implements Witness {
       if (stuck.has(key) || rows.some((row) => (row.by === 'south' && !alone) || isAnothers(row))) continue
       if (rows.length > 1 && rows.some(({ by }) => by === 'person')) continue
       if (rows.length > 1 && this.#mayBeTwice.has(key)) {
-        if (!told.has(`twice-shown ${key}`)) this.fail(`4: ${rows.length} rows for ${key}, and nobody is told`)
+        if (!reported.has(`twice-shown ${key}`)) this.fail(`4: ${rows.length} rows for ${key}, and nobody is told`)
         continue
       }
       const old = otherSpelling(key)
       // It waits for its old number, which nothing but a person's repair can delete; where another feed has that, it says so itself.
-      const isToldOf = told.has(`twice-shown ${old}`) || told.has(`other-number ${key}`)
+      const isToldOf = reported.has(`twice-shown ${old}`) || reported.has(`other-number ${key}`)
       if (rows.length === 0 && isToldOf && this.service.living(old).length > 1) continue
       if (rows.length !== 1) this.fail(`4: ${rows.length} rows for ${key}`)
       else {

@@ -15,7 +15,7 @@ test('a process may die at each point of a history, before or after a write to t
   expect(deaths.length).toBeGreaterThan(50)
   for (const number of numbersInTime(0, deaths.length, 'points', signal)) {
     const { seed, diesAt } = deaths[number]
-    const told = await runHistory(seed, { diesAt, signal })
-    if (told.violation !== null) expect.fail(await explain(told))
+    const played = await runHistory(seed, { diesAt, signal })
+    if (played.violation !== null) expect.fail(await explain(played))
   }
 })

@@ -13,13 +13,13 @@ test(`${histories} histories of deliveries from seed ${from} lose no more than i
   const all = { runs: 0, deletes: 0, heldRuns: 0, approvals: 0 }
   let played = 0
   for (const seed of numbersInTime(from, histories, 'histories', signal)) {
-    const told = await drain(seed, { signal })
-    if (told.violation !== null) {
+    const drained = await drain(seed, { signal })
+    if (drained.violation !== null) {
       const trace: string[] = []
       await drain(seed, { trace, signal })
-      expect.fail(`seed ${seed}: ${told.violation}\n${trace.join('\n')}`)
+      expect.fail(`seed ${seed}: ${drained.violation}\n${trace.join('\n')}`)
     }
-    for (const name of ['runs', 'deletes', 'heldRuns', 'approvals'] as const) all[name] += told[name]
+    for (const name of ['runs', 'deletes', 'heldRuns', 'approvals'] as const) all[name] += drained[name]
     played++
   }
   // Histories in which nothing is lost, held or let go would prove nothing.

@@ -136,8 +136,8 @@ class History {
       this.#add(dropped)
     } else if (move === 'says gone' || move === 'filter') {
       const state = move === 'filter' ? 'filtered' : 'removal'
-      for (const one of this.#truth.values())
-        if (choices.unit('says so') < share) this.#truth.set(one.key, { ...one, state })
+      for (const entry of this.#truth.values())
+        if (choices.unit('says so') < share) this.#truth.set(entry.key, { ...entry, state })
     }
     if (move === 'empty' || move === 'cut') await this.#deliver(this.#truth, move)
     else if (move === 'stranger') await this.#deliver(this.#strangers())
@@ -305,14 +305,14 @@ class History {
 
 function deliveryOf(truth: Truth, accident: 'empty' | 'cut' | null): Delivery {
   const all = [...truth.values()]
-  const lines = all.map((one) => `${JSON.stringify(one)}\n`)
+  const lines = all.map((entry) => `${JSON.stringify(entry)}\n`)
   const shown = accident === 'empty' ? [] : accident === 'cut' ? lines.slice(0, lines.length >> 1) : lines
   const isWhole = accident !== 'cut'
   const living = all.filter(({ state }) => state === 'listing')
   return {
     bytes: Buffer.from(`BEGIN\n${shown.join('')}${accident === 'cut' ? '' : 'END\n'}`),
     records: isWhole ? shown.length : -1,
-    listings: new Map(living.map((one) => [one.key, one])),
+    listings: new Map(living.map((entry) => [entry.key, entry])),
     holds: new Set(living.map(({ key }) => key)),
     unreadable: new Set(),
     saidGone: new Set(all.flatMap(({ key, state }) => (state === 'listing' ? [] : [key]))),

@@ -166,7 +166,7 @@ export class GuardModel {
   begin(feed: string, delivery: Delivery, keys: Iterable<string>, now: number): void {
     this.#calls = new Map()
     this.#run++
-    if (this.#isPutBack) for (const one of this.#feeds.values()) waitsAnew(one, now)
+    if (this.#isPutBack) for (const feed of this.#feeds.values()) waitsAnew(feed, now)
     const of = this.#of(feed)
     of.before = new Map(of.sent)
     for (const [key, entry] of delivery.listings)
@@ -259,15 +259,15 @@ export class GuardModel {
         const [name, word] = [`${fact} ${key}`, wordOf(fact, after)]
         const isCovered = of.covered.get(name)?.has(word) === true
         const saidSince = of.said.get(name)?.get(word) ?? startedAt
-        const parts = [`update ${fact} ${key}`, `${kind} ${key}`]
-        if (isCovered && parts.some((part) => approved.has(part))) continue
+        const names = [`update ${fact} ${key}`, `${kind} ${key}`]
+        if (isCovered && names.some((part) => approved.has(part))) continue
         if (saidSince > startedAt - believedAfter) of.changed.push({ fact, key, at: startedAt })
       }
     }
     of.changed = of.changed.filter(({ at }) => at > startedAt - 24 * hour)
     for (const fact of isFirstLoad ? [] : kinds) {
       const most = Math.max(...sizes.map((size) => allowed(size, isRare, least[fact])))
-      const recent = of.changed.filter((one) => one.fact === fact)
+      const recent = of.changed.filter((change) => change.fact === fact)
       const keys = new Set(recent.map(({ key }) => key))
       if (recent.some(({ at }) => at === startedAt) && keys.size > most)
         this.#fail(`facts: ${fact} of ${[...keys].join()} changed in 24 hours, ${most} allowed`)

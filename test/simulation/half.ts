@@ -11,9 +11,9 @@ export function testHalf(half: 0 | 1): void {
   test(`${histories} histories from seed ${from} break no invariant`, async ({ signal }) => {
     let [writes, played] = [0, 0]
     for (const seed of numbersInTime(from, histories, 'histories', signal)) {
-      const told = await runHistory(seed, { signal })
-      if (told.violation !== null) expect.fail(await explain(told))
-      writes += told.calls
+      const outcome = await runHistory(seed, { signal })
+      if (outcome.violation !== null) expect.fail(await explain(outcome))
+      writes += outcome.calls
       played++
     }
     // Histories in which nothing is written would prove nothing.

@@ -309,10 +309,10 @@ class History {
     for (const { cause, mlsNumber } of last.changes())
       if (cause === 'other-feed' && (isUndone || others.has(mlsNumber))) excepted.add(mlsNumber)
     const held = [...last.changes()].filter(({ kind }) => kind === 'hold')
-    const told = new Set(held.map(({ cause, mlsNumber }) => `${cause} ${mlsNumber}`))
+    const reported = new Set(held.map(({ cause, mlsNumber }) => `${cause} ${mlsNumber}`))
     // A delta need not name what another feed has.
     if (delivery.isDelta) for (const key of others) excepted.add(key)
-    checker.converged(truth, this.#source.mappingVersion, excepted, told)
+    checker.converged(truth, this.#source.mappingVersion, excepted, reported)
     for (const { kind, cause, mlsNumber } of last.changes())
       if ((kind === 'create' || kind === 'update' || kind === 'delete') && cause !== 'refresh')
         checker.fail(`4: ${kind} of ${mlsNumber} (${cause}), though all had come right`)
@@ -324,12 +324,12 @@ class History {
     const key = row.listing.MLSNumber
     if (row.by !== 'us' || (service.landing.get(key) ?? 0) > 0) return
     checker.trace(`  a person makes ${key} anew`)
-    service.rows = service.rows.filter((one) => one !== row)
+    service.rows = service.rows.filter((candidate) => candidate !== row)
     const price = this.#choices.integer('price anew', 2000, 3000)
     const made = service.add(listingOf({ key, price, text: null, fee: null }, 1), 'person')
     if (row.seen) return
     this.#madeAnew.push(made)
-    const marked = service.rows.filter((one) => one.by === 'us' && one.feed === row.feed)
+    const marked = service.rows.filter((candidate) => candidate.by === 'us' && candidate.feed === row.feed)
     // Also those that were made before, if hardly one is left by the time that a list shows them.
     if (this.#swarm.ownership === 'snapshot' || marked.length < 3)
       for (const row of this.#madeAnew) row.tainted = judged
@@ -356,7 +356,7 @@ class History {
     }
     if (choices.mishap('a person deletes', human.remove)) {
       this.#program.checker.trace(`  a person deletes ${key}`)
-      service.rows = service.rows.filter((one) => one !== row)
+      service.rows = service.rows.filter((candidate) => candidate !== row)
       if (!row.seen) {
         this.#goneUnseen.add(key)
         for (const left of service.living(key)) left.tainted = judged

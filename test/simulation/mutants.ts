@@ -14,10 +14,10 @@ export const mutants: readonly Mutant[] = [...planMutants, ...guardMutants, ...a
 export function patched(mutant: Mutant, read: (file: string) => string): Map<string, string> {
   const texts = new Map<string, string>()
   for (const { file, from, to } of placesOf(mutant)) {
-    const parts = (texts.get(file) ?? read(file)).split(from)
-    if (parts.length !== 2)
-      throw new Error(`mutant "${mutant.name}" fits ${parts.length - 1} times into ${file}: ${from}`)
-    texts.set(file, parts.join(to))
+    const pieces = (texts.get(file) ?? read(file)).split(from)
+    if (pieces.length !== 2)
+      throw new Error(`mutant "${mutant.name}" fits ${pieces.length - 1} times into ${file}: ${from}`)
+    texts.set(file, pieces.join(to))
   }
   return texts
 }
@@ -27,7 +27,7 @@ const root = join(import.meta.dirname, '../..')
 /** What the files of the mutant named by SIMULATION_MUTANT are read as, by their paths. Throws where none is of that name. */
 export function brokenSources(): Map<string, string> {
   const name = process.env['SIMULATION_MUTANT']
-  const mutant = mutants.find((one) => one.name === name)
+  const mutant = mutants.find((candidate) => candidate.name === name)
   if (mutant === undefined) throw new Error(`no mutant is named ${name}`)
   const texts = patched(mutant, (file) => readFileSync(join(root, file), 'utf8'))
   return new Map([...texts].map(([file, text]) => [join(root, file), text]))

@@ -103,13 +103,13 @@ async function simulated(mutant: Mutant, histories: number, from: number): Promi
 async function broken({ name }: Mutant, command: readonly string[]): Promise<{ output: string; errors: string }> {
   const env = { ...process.env, SIMULATION_MUTANT: name }
   const run = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env })
-  const said = { output: '', errors: '' }
-  run.stdout.on('data', (chunk: Buffer) => (said.output += chunk.toString()))
-  run.stderr.on('data', (chunk: Buffer) => (said.errors += chunk.toString()))
+  const captured = { output: '', errors: '' }
+  run.stdout.on('data', (chunk: Buffer) => (captured.output += chunk.toString()))
+  run.stderr.on('data', (chunk: Buffer) => (captured.errors += chunk.toString()))
   await new Promise((resolve) => {
     run.on('close', resolve)
   })
-  return said
+  return captured
 }
 
 function summaryOf(all: readonly Found[]): string {

@@ -36,10 +36,10 @@ describe.skipIf(noPostgres !== null || isShifted)('histories on PostgreSQL', () 
     let [writes, played] = [0, 0]
     for (const seed of numbersInTime(from, histories, 'histories', signal)) {
       const trace: string[] = []
-      const told = await runHistory(seed, { signal, trace, disks: (time) => new PostgresDisk(site, time) })
+      const outcome = await runHistory(seed, { signal, trace, disks: (time) => new PostgresDisk(site, time) })
       PostgresDisk.clear(site)
-      if (told.violation !== null) expect.fail([`seed ${seed}: ${told.violation}`, ...trace].join('\n'))
-      writes += told.calls
+      if (outcome.violation !== null) expect.fail([`seed ${seed}: ${outcome.violation}`, ...trace].join('\n'))
+      writes += outcome.calls
       played++
     }
     // Histories in which nothing is written would prove nothing.

@@ -310,7 +310,7 @@ export class Program {
     this.time.after(10 * minute, () => void (other.ended || second.bury()))
   }
 
-  #begin({ delivery, name, command, room }: Task, life: Life, place: number, told?: (report: Report) => void): Run {
+  #begin({ delivery, name, command, room }: Task, life: Life, place: number, onReport?: (report: Report) => void): Run {
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const runtime = { clock: life.clock, random: () => this.#choices.unit('jitter'), log }
     const calls = new AbortController()
@@ -343,7 +343,7 @@ export class Program {
       signal: calls.signal,
       stop: life.signal.signal,
     })
-    const parts = {
+    const services = {
       // A second process has read no list.
       lists: place === 0 ? this.#lists : new Map(),
       store: life.store(this.store),
@@ -357,12 +357,12 @@ export class Program {
     const feed = this.#feed(name, delivery, profile.deleteBatch)
     const run =
       command === 'diff'
-        ? diff(feed, parts)
-        : sync(feed, { ...parts, abandon: (reason) => calls.abort(new Error(reason)) }, command)
+        ? diff(feed, services)
+        : sync(feed, { ...services, abandon: (reason) => calls.abort(new Error(reason)) }, command)
     run.then(
       (report) => {
         Object.assign(state, { report, ended: true })
-        told?.(report)
+        onReport?.(report)
       },
       (thrown: unknown) => Object.assign(state, { thrown, ended: true }),
     )

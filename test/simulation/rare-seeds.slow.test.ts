@@ -13,6 +13,6 @@ const seeds = [
 ]
 
 test.each(seeds)('seed %i', async (seed) => {
-  const told = await runHistory(seed)
-  if (told.violation !== null) expect.fail(await explain(told))
+  const played = await runHistory(seed)
+  if (played.violation !== null) expect.fail(await explain(played))
 })

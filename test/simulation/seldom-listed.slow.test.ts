@@ -14,9 +14,9 @@ const histories = 200
 test(`${histories} histories break no invariant`, async ({ signal }) => {
   let [writes, played] = [0, 0]
   for (const seed of numbersInTime(5048, histories, 'histories', signal)) {
-    const told = await runHistory(seed, { signal })
-    if (told.violation !== null) expect.fail(await explain(told))
-    writes += told.calls
+    const outcome = await runHistory(seed, { signal })
+    if (outcome.violation !== null) expect.fail(await explain(outcome))
+    writes += outcome.calls
     played++
   }
   expect(writes).toBeGreaterThan(played)

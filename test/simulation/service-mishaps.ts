@@ -63,7 +63,11 @@ export interface Pretence {
 }
 
 export const pretences: readonly Mishap<Pretence>[] = [
-  { name: 'an update is confirmed and ignored', chances: [0.1, 0.4], happens: (one) => void (one.isIgnored = true) },
+  {
+    name: 'an update is confirmed and ignored',
+    chances: [0.1, 0.4],
+    happens: (pretence) => void (pretence.isIgnored = true),
+  },
 ]
 
 /** A walk over the pages as it begins. */

@@ -9,9 +9,9 @@ export async function shrink(failed: Told, tries = 1000): Promise<{ told: Told; 
   for (let size = Math.ceil(failed.mishaps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let from = 0; from < best.mishaps.length && tries-- > 0;) {
       const tried = new Set([...masked, ...best.mishaps.slice(from, from + size)])
-      const told = await runHistory(failed.seed, { masked: tried, diesAt: failed.diesAt })
-      if (tag(told) === tag(failed)) {
-        best = told
+      const played = await runHistory(failed.seed, { masked: tried, diesAt: failed.diesAt })
+      if (tag(played) === tag(failed)) {
+        best = played
         masked = tried
       } else from += size
     }
@@ -41,12 +41,12 @@ export async function explain(failed: Told): Promise<string> {
 
 /** The mishaps of each part of the history, each once with its number. */
 function byPart(mishaps: readonly string[]): string[] {
-  const parts = new Map<string, string[]>()
+  const groups = new Map<string, string[]>()
   for (const mishap of mishaps) {
     const [, part = 'at first', name] = /^(?:(round \d+|calm): )?(.*)$/.exec(mishap)!
-    parts.set(part, [...(parts.get(part) ?? []), name])
+    groups.set(part, [...(groups.get(part) ?? []), name])
   }
-  return [...parts].map(([part, names]) => `  ${part}: ${briefly(names) || 'nothing goes wrong'}`)
+  return [...groups].map(([part, names]) => `  ${part}: ${briefly(names) || 'nothing goes wrong'}`)
 }
 
 /** What went wrong, each mishap once with its number, without what every history has. */

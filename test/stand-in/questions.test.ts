@@ -29,7 +29,7 @@ async function withHomes(): Promise<StandIn> {
 }
 
 /** The last digits of the MLSNumbers that an answer tells, in its order. */
-async function told(standIn: StandIn, content: string): Promise<string> {
+async function answered(standIn: StandIn, content: string): Promise<string> {
   const { json } = await ask(standIn, content)
   const numbers = [...json.Data.content.matchAll(/MLS number (\S+),/g)].map(([, value]) =>
     value.replace(/^MLS-10*/, ''),
@@ -93,7 +93,7 @@ test.each([
     const { json } = await ask(standIn, '', { chatAskType: 'Image', fileIds: [1] })
     expect(json.Data.noAnswer).toBe(true)
   } else {
-    expect(await told(standIn, content)).toBe(expected)
+    expect(await answered(standIn, content)).toBe(expected)
   }
 })
 
@@ -121,8 +121,8 @@ test.each([
 test('a short MLSNumber names its listing where it has a letter', async () => {
   const standIn = await started()
   standIn.seed(chatbot, [house('M1'), house('M2'), house('7')])
-  expect(await told(standIn, 'How much is m1?')).toBe('M1')
-  expect(await told(standIn, 'the 7 wonders')).toBe('')
+  expect(await answered(standIn, 'How much is m1?')).toBe('M1')
+  expect(await answered(standIn, 'the 7 wonders')).toBe('')
 })
 
 test('an empty chatbot has no answer, but a greeting', async () => {
@@ -134,7 +134,7 @@ test('an empty chatbot has no answer, but a greeting', async () => {
 test('a row put there by hand with hardly anything in it disturbs nothing', async () => {
   const standIn = await started()
   standIn.seed(chatbot, [{ MLSNumber: '' }, { MLSNumber: 'A-1' }, house('A-2', { City: 'Springfield' })])
-  expect(await told(standIn, 'homes in Springfield')).toBe('A-2')
+  expect(await answered(standIn, 'homes in Springfield')).toBe('A-2')
   expect((await ask(standIn, 'A-1')).json.Data.content).toContain(
     'Address on request: price on request, MLS number A-1',
   )

@@ -294,8 +294,8 @@ it('keeps every finished step where the disk takes no more', async () => {
   const file = newFile()
   await openStore(file).close()
   // A limit on the size of files (in blocks of 512 bytes), with its signal ignored: writes fail as on a full disk.
-  const said = tell('fill', file, { limit: "trap '' XFSZ; ulimit -f 2000" })
-  expect(said).toMatch(/^StoreError: .*store\.db: the disk /)
+  const output = tell('fill', file, { limit: "trap '' XFSZ; ulimit -f 2000" })
+  expect(output).toMatch(/^StoreError: .*store\.db: the disk /)
   const store = openStore(file)
   const rows = await flattened(store.snapshot.rows('SN-1001'))
   expect(rows.length).toBeGreaterThan(5)

@@ -14,13 +14,13 @@ test('marks of calls that start together are durable together, and none is told 
   const store = openStore(file)
   const other = new Database(file, { readonly: true })
   const marked = other.prepare('SELECT key FROM listing WHERE flight IS NOT NULL ORDER BY key').pluck()
-  const told: unknown[][] = []
+  const groups: unknown[][] = []
   const writes = ['A', 'B', 'C'].map((key) =>
-    store.ledger.begin('SN', 'north', 'create', [call(key)], 1).then(() => told.push(marked.all())),
+    store.ledger.begin('SN', 'north', 'create', [call(key)], 1).then(() => groups.push(marked.all())),
   )
   expect(marked.all()).toEqual([])
   await Promise.all(writes)
-  expect(told).toEqual([
+  expect(groups).toEqual([
     ['A', 'B', 'C'],
     ['A', 'B', 'C'],
     ['A', 'B', 'C'],

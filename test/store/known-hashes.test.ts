@@ -10,8 +10,8 @@ function knownHashes(count: number, pages: readonly (readonly KnownRow[])[]): Kn
   return known
 }
 
-const rowsOf = (hash: string, parts: number, rows: number, from: number): KnownRow[] =>
-  Array.from({ length: rows }, (_, at) => [hash, parts, from + at])
+const rowsOf = (hash: string, listings: number, rows: number, from: number): KnownRow[] =>
+  Array.from({ length: rows }, (_, at) => [hash, listings, from + at])
 
 test.each([1, 2, 7, 1000, 40_000])('of %i rows each is found by its hash, and no other is', (count) => {
   const rows = Array.from({ length: count }, (_, at): KnownRow => [shortHash(`record ${at}`), 1, at + 1])
@@ -25,8 +25,8 @@ test.each([
   ['one is gone', 3, 2, false],
   ['254 listings', 254, 254, true],
   ['more than a slot counts, of which some are gone', 300, 255, false],
-])('a record of several listings is known while %s: %i of them, %i rows', (_, parts, rows, isKnown) => {
-  const several = rowsOf(shortHash('several'), parts, rows, 1)
+])('a record of several listings is known while %s: %i of them, %i rows', (_, listings, rows, isKnown) => {
+  const several = rowsOf(shortHash('several'), listings, rows, 1)
   const others = rowsOf(shortHash('other'), 1, 1, 1000)
   const known = knownHashes(rows + 1, [several, others])
   expect(known.find(shortHash('several')).toSorted((a, b) => a - b)).toEqual(

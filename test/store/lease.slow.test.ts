@@ -36,9 +36,9 @@ it('keeps a second process out, naming the first, and is free at once when that 
 it('is freed by release and by close', async () => {
   const file = join(freshFolder(), 'store.db')
   const store = openStore(file)
-  const one = await store.lease('SN-1', now)
+  const first = await store.lease('SN-1', now)
   const two = await store.lease('SN-2', now)
-  await one.release()
+  await first.release()
   expect(tell('hold', file)).toContain(`process ${process.pid} on `)
   expect(tell('hold', file)).toContain('for chatbot SN-2;')
   await two.release()

@@ -140,13 +140,13 @@ it('knows what is held of each kind for what a rule of today holds, so that all 
     await holds.waiting('north', now),
     await holds.clocks('north', now),
   ])
-  const one = [
+  const single = [
     ['arriving', 1],
     ['facts', 2],
     ['leaving', 1],
   ] as const
   expect(looked).toEqual([
-    new Map(one),
+    new Map(single),
     4,
     new Map([
       ['create', 1],

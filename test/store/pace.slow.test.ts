@@ -89,11 +89,11 @@ describe.skipIf(noPostgres !== null)('the limiter of several processes', () => {
 
   it('what one is told by the service, a wait or a slower rate, all go by', async () => {
     const world = await begin()
-    const [one, other] = [world.open(20), world.open(20)]
+    const [first, other] = [world.open(20), world.open(20)]
     const before = flood(other, world.clock, 1)
     await world.pass(100)
-    one.pause(3000, null)
-    one.slowDown(world.clock.now() - 50)
+    first.pause(3000, null)
+    first.slowDown(world.clock.now() - 50)
     const at = world.clock.now()
     await world.pass(10)
     const starts = flood(other, world.clock, 200)

@@ -26,8 +26,8 @@ describe.skipIf(noPostgres !== null)('PostgreSQL for tests', () => {
       const server = await startPostgres(); console.log(server.folder); setInterval(() => {}, 1000)`
     const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'ignore'] })
     try {
-      const [told] = (await once(child.stdout, 'data')) as [Buffer]
-      const folder = told.toString().trim()
+      const [line] = (await once(child.stdout, 'data')) as [Buffer]
+      const folder = line.toString().trim()
       expect(existsSync(folder)).toBe(true)
       child.kill('SIGKILL')
       await until(() => !existsSync(folder))

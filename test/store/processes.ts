@@ -17,8 +17,8 @@ export interface OtherProcess {
 export async function otherProcess(file: string): Promise<OtherProcess> {
   const other = spawn(process.execPath, [child, 'hold', file], { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void other.kill('SIGKILL'))
-  const [said] = await once(other.stdout, 'data')
-  if (String(said) !== 'ready\n') throw new Error(`The other process said: ${said}`)
+  const [line] = await once(other.stdout, 'data')
+  if (String(line) !== 'ready\n') throw new Error(`The other process said: ${line}`)
   const exit = once(other, 'exit')
   return {
     pid: other.pid,

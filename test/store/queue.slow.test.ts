@@ -21,7 +21,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
   let server: PostgresServer
   let address: string
   let processes: { queue: Queue; end: AbortController; ended: Promise<void> }[]
-  let said: string[]
+  let lines: string[]
   beforeAll(async () => {
     server = await startPostgres()
   })
@@ -29,7 +29,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
   beforeEach(async () => {
     address = await server.database()
     processes = []
-    said = []
+    lines = []
   })
   afterEach(async () => {
     for (const { end } of processes) end.abort()
@@ -40,7 +40,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
   })
 
   const say = (facts: object | string, ...words: unknown[]): void =>
-    void said.push(typeof facts === 'string' ? facts : String(words[0]))
+    void lines.push(typeof facts === 'string' ? facts : String(words[0]))
   const log = { debug: say, info: say, warn: say, error: say }
   const ask = (sql: string) => server.ask(sql, new URL(address).pathname.slice(1))
   const now = (): number => systemClock.now()
@@ -49,9 +49,9 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
   function begin(carryOut: CarryOut, most = 4, lease = lively, to = address) {
     const queue = openQueue(to, log, lease)
     const end = new AbortController()
-    const one = { queue, end, ended: queue.workOff(most, carryOut, end.signal) }
-    processes.push(one)
-    return one
+    const worker = { queue, end, ended: queue.workOff(most, carryOut, end.signal) }
+    processes.push(worker)
+    return worker
   }
 
   /** One that plans and carries nothing out. */
@@ -62,10 +62,10 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
   }
 
   /** Also where the connection was just cut. */
-  async function planned(one: PlannedRun): Promise<void> {
+  async function planned(run: PlannedRun): Promise<void> {
     const queue = planner()
     for (let isDone = false; !isDone;)
-      isDone = await queue.plan([one]).then(
+      isDone = await queue.plan([run]).then(
         () => true,
         () => false,
       )
@@ -229,7 +229,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
     const { queue } = begin(carryOut)
     await queue.plan([run('a')])
     await until(() => over >= 1)
-    expect([begun, said]).toEqual([1, []])
+    expect([begun, lines]).toEqual([1, []])
   })
 
   it('the run of a process that is not heard of comes again, and what that one does late changes nothing', async () => {
@@ -255,7 +255,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
       return null
     })
     await until(() => taken >= 1)
-    expect(said.some((sentence) => sentence.includes('not heard of'))).toBe(true)
+    expect(lines.some((sentence) => sentence.includes('not heard of'))).toBe(true)
     frozen.end.abort()
     wake.resolve()
     await frozen.ended
@@ -284,7 +284,7 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
       taken++
       return null
     })
-    await until(() => said.some((sentence) => sentence.includes('not heard of')))
+    await until(() => lines.some((sentence) => sentence.includes('not heard of')))
     if (waits)
       expect(
         await ask("SELECT run_at > now() + interval '50 seconds' AS waits, locked_at FROM graphile_worker.jobs"),

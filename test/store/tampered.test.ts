@@ -33,7 +33,7 @@ const tampering: Record<string, [sql: string, said: string]> = {
   'another application id': ['PRAGMA application_id = 7', 'not a store of listing-sync'],
 }
 
-test.each(Object.entries(tampering))('%s is refused by every command', async (_, [sql, said]) => {
+test.each(Object.entries(tampering))('%s is refused by every command', async (_, [sql, sentence]) => {
   world = await RunWorld.start()
   world.deliver(zillowFeed([home(1), home(2), home(3)]))
   expect((await world.executed('sync')).status).toBe(0)
@@ -48,7 +48,7 @@ test.each(Object.entries(tampering))('%s is refused by every command', async (_,
   for (const words of [['sync'], ['diff'], ['status'], ['approve', 'north', '--yes'], ['backfill', 'north']]) {
     const { status, stdout, stderr } = await world.executed(...words)
     expect(status, `${words[0]}: ${stdout}`).toBe(1)
-    expect(stdout + stderr, words[0]).toContain(said)
+    expect(stdout + stderr, words[0]).toContain(sentence)
     expect(stdout + stderr, words[0]).toContain(file)
   }
   expect(readFileSync(file).equals(before)).toBe(true)

@@ -25,10 +25,10 @@ export default class Budget implements Reporter {
     const seconds = costs.reduce((sum, { cost }) => sum + secondsOf(cost), 0)
     const most = costs
       .map(({ file, cost }) => ({ file, seconds: secondsOf(cost) }))
-      .filter((one) => one.seconds > large)
+      .filter((entry) => entry.seconds > large)
       .toSorted((a, b) => b.seconds - a.seconds)
       .slice(0, mostNamed)
-    const named = most.map((one) => `\n  ${one.seconds.toFixed(1)} s  ${one.file}`).join('')
+    const named = most.map((entry) => `\n  ${entry.seconds.toFixed(1)} s  ${entry.file}`).join('')
     const machine = `this machine takes ${slowness.toFixed(2)} times as long for the same`
     console.log(`These tests cost ${seconds.toFixed(0)} of ${budget} s of processor time (${machine}).${named}\n`)
     if (seconds <= budget) return

@@ -44,7 +44,7 @@ function page(preset: Preset): string {
   const record = [formatOptions.record ?? []].flat()
   const places = record.length === 0 ? '' : `, a record is ${record.map((path) => `\`${path}\``).join(' or ')}`
   const written = formatOptions['written']
-  const told = typeof written === 'string' ? ` The file says when it was written (\`${written}\`).` : ''
+  const dated = typeof written === 'string' ? ` The file says when it was written (\`${written}\`).` : ''
   const absence =
     delivery === 'full' ? 'a listing that is missing in it is gone' : 'a listing that is missing in it says nothing'
   const unknown = fieldRules.flatMap((rule) =>
@@ -56,7 +56,7 @@ function page(preset: Preset): string {
     `Preset \`${name}\`. ` +
       (name === live
         ? 'Answers of a live API, as XML; a walk of all its keys tells what is gone.'
-        : `${formats[format].title}${places}; ${absence}.${told}`),
+        : `${formats[format].title}${places}; ${absence}.${dated}`),
     '',
     ...remarks(name),
     '## Fields',
@@ -97,7 +97,7 @@ function fieldLines(preset: Preset): string[] {
     const read = new Set(paths.flatMap(({ owner, path }) => (owner === name ? [code(path)] : [])))
     const [constant] = [rule]
       .flat()
-      .flatMap((one) => (typeof one === 'object' && one.value !== undefined ? [one.value] : []))
+      .flatMap((rule) => (typeof rule === 'object' && rule.value !== undefined ? [rule.value] : []))
     if (constant === undefined) return [`| ${name} | ${[...read].join(', ')} |`]
     if (name === 'CurrencySymbol') read.add("the feed's setting `currency`")
     const how = read.size === 0 ? 'always' : 'otherwise'

@@ -29,14 +29,14 @@ export function kubernetesProblems(object: { kind?: string }): string[] {
   const looked = new Set<string>()
   validate(watched(object, '', looked))
   return [
-    ...said(validate),
+    ...problemsOf(validate),
     ...paths(object)
       .filter((path) => !looked.has(path))
       .map((path) => `${path} is unknown`),
   ]
 }
 
-const said = (validate: Validate): string[] =>
+const problemsOf = (validate: Validate): string[] =>
   (validate.errors ?? []).map(({ instancePath, keyword }) => `${instancePath} (${keyword})`)
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
@@ -66,5 +66,5 @@ const compose = new Ajv({ strict: false, validateFormats: false, allErrors: true
 /** What the Compose Specification has against a file; none: nothing. */
 export function composeProblems(file: unknown): string[] {
   compose(file)
-  return said(compose)
+  return problemsOf(compose)
 }

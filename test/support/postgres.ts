@@ -129,16 +129,16 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       stdio: ['pipe', 'ignore', 'pipe'],
       ...user,
     })
-    let said = ''
-    child.stderr.on('data', (piece: Buffer) => (said = (said + piece.toString()).slice(-4000)))
+    let output = ''
+    child.stderr.on('data', (piece: Buffer) => (output = (output + piece.toString()).slice(-4000)))
     child.stdin.on('error', () => undefined)
     child.unref()
     running = child
     for (let isUp = false; !isUp;) {
       // The guard stays where the server has gone: what that said tells.
-      if (/could not create any TCP\/IP sockets/.test(said)) return false
-      if (child.exitCode !== null || /database system is shut down/.test(said))
-        throw new Error(`PostgreSQL ended: ${said}`)
+      if (/could not create any TCP\/IP sockets/.test(output)) return false
+      if (child.exitCode !== null || /database system is shut down/.test(output))
+        throw new Error(`PostgreSQL ended: ${output}`)
       isUp = await ask('SELECT 1').then(
         () => true,
         () => delay(50, false),

@@ -123,10 +123,10 @@ function serve(sftp: SFTPWrapper, connection: Connection, folder: string, it: Sf
     handles.set(count, held)
     return buffer
   }
-  const guarded = (request: number, work: () => void): void => {
+  const guarded = (request: number, answer: () => void): void => {
     if (it.refusal !== null) return sftp.status(request, FAILURE, it.refusal)
     try {
-      work()
+      answer()
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : ''
       const status = code === 'ENOENT' ? NO_SUCH_FILE : code === 'EACCES' ? PERMISSION_DENIED : FAILURE

@@ -26,18 +26,18 @@ const inZip64 = 0xffffffff
 
 /** An archive of these members, in their order. */
 export function zip(members: readonly ZipMember[], options: ZipOptions = {}): Buffer {
-  const parts: Buffer[] = []
+  const pieces: Buffer[] = []
   const directory: Buffer[] = []
   let offset = 0
   for (const member of members) {
     const { local, central } = entry(member, offset)
-    parts.push(local)
+    pieces.push(local)
     directory.push(central)
     offset += local.length
   }
   const central = Buffer.concat(directory)
   const count = options.entryCount ?? members.length
-  return Buffer.concat([...parts, central, ...ends(count, central.length, offset)])
+  return Buffer.concat([...pieces, central, ...ends(count, central.length, offset)])
 }
 
 function entry(member: ZipMember, offset: number): { local: Buffer; central: Buffer } {
@@ -62,15 +62,15 @@ function entry(member: ZipMember, offset: number): { local: Buffer; central: Buf
 
 /** The end of the central directory, with its ZIP64 form before it where the count needs it. */
 function ends(count: number, size: number, offset: number): Buffer[] {
-  const parts: Buffer[] = []
+  const pieces: Buffer[] = []
   if (count >= 0xffff) {
     const record = [u32(0x06064b50), u64(44), u16(45), u16(45), u32(0), u32(0)]
-    parts.push(...record, u64(count), u64(count), u64(size), u64(offset))
-    parts.push(u32(0x07064b50), u32(0), u64(offset + size), u32(1))
+    pieces.push(...record, u64(count), u64(count), u64(size), u64(offset))
+    pieces.push(u32(0x07064b50), u32(0), u64(offset + size), u32(1))
   }
-  const told = Math.min(count, 0xffff)
-  parts.push(u32(0x06054b50), u16(0), u16(0), u16(told), u16(told), u32(size), u32(offset), u16(0))
-  return parts
+  const entries = Math.min(count, 0xffff)
+  pieces.push(u32(0x06054b50), u16(0), u16(0), u16(entries), u16(entries), u32(size), u32(offset), u16(0))
+  return pieces
 }
 
 function u16(value: number): Buffer {

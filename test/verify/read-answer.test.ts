@@ -121,9 +121,9 @@ test('random amounts in random forms: the wanted one agrees, another one disagre
       // 1.200 may be 1200 or 1.2.
       fc.pre(wanted !== other && Math.abs(wanted - other * 1000) > 1 && Math.abs(wanted * 1000 - other) > 1)
       const listing = home({ SalePrice: wanted })
-      const said = (price: number) => readAnswer(`PRICE=${write(price)}; STATUS=Active`, listing).verdict
-      expect(said(wanted)).toBe('agrees')
-      expect(said(other)).toBe('disagrees')
+      const verdictOf = (price: number) => readAnswer(`PRICE=${write(price)}; STATUS=Active`, listing).verdict
+      expect(verdictOf(wanted)).toBe('agrees')
+      expect(verdictOf(other)).toBe('disagrees')
     }),
     { numRuns: 500 },
   )

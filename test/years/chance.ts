@@ -2,14 +2,14 @@
 import { seeded } from '../support/random.ts'
 
 /** One seed from several (FNV-1a). */
-export function seedOf(...parts: readonly (string | number)[]): number {
+export function seedOf(...words: readonly (string | number)[]): number {
   let hash = 0x811c9dc5
-  for (const letter of parts.join('|')) hash = Math.imul(hash ^ letter.codePointAt(0)!, 0x01000193)
+  for (const letter of words.join('|')) hash = Math.imul(hash ^ letter.codePointAt(0)!, 0x01000193)
   return hash >>> 0
 }
 
 /** The same number in [0, 1) for the same words. */
-export const unit = (...parts: readonly (string | number)[]): number => seeded(seedOf(...parts))()
+export const unit = (...words: readonly (string | number)[]): number => seeded(seedOf(...words))()
 
 export class Chance {
   readonly unit: () => number

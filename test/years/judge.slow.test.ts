@@ -88,11 +88,11 @@ test('without the guard incidents do damage, with it none', async () => {
 test('a guard that is too narrow holds in ordinary life, and what is right is let go in time', async () => {
   const quiet = { ...world, changes: [] }
   const narrow = { ...defaultLimits, share: 1 }
-  const told = await playYears({ ...setting, world: quiet, limits: narrow }, 100, 1, 'weekly')
-  expect(told.events.length).toBeGreaterThan(0)
-  expect(told.events.every(({ because }) => because.length === 0)).toBe(true)
-  expect(told.faults).toEqual([])
-  const line = linesOf({ years: [told], trials: [], cases: [] }).find(({ what }) => what.includes('weekly'))
+  const played = await playYears({ ...setting, world: quiet, limits: narrow }, 100, 1, 'weekly')
+  expect(played.events.length).toBeGreaterThan(0)
+  expect(played.events.every(({ because }) => because.length === 0)).toBe(true)
+  expect(played.faults).toEqual([])
+  const line = linesOf({ years: [played], trials: [], cases: [] }).find(({ what }) => what.includes('weekly'))
   expect(line).toMatchObject({ isMet: false })
 })
 

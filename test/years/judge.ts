@@ -7,7 +7,7 @@ import { day, hour } from './office.ts'
 import type { Entry } from './office.ts'
 
 const moving = new Set(['DaysOnMarket', 'Url', 'ExtensionColumn'])
-const told = fieldNames.filter((name) => !moving.has(name))
+const compared = fieldNames.filter((name) => !moving.has(name))
 const looks = new WeakMap<Listing, readonly string[]>()
 
 const inWords = (value: Listing[keyof Listing]): string =>
@@ -16,12 +16,12 @@ const inWords = (value: Listing[keyof Listing]): string =>
 /** All that a visitor sees of a listing, field by field; nothing of what moves by itself. */
 function lookOf(listing: Listing): readonly string[] {
   let look = looks.get(listing)
-  if (look === undefined) looks.set(listing, (look = told.map((name) => inWords(listing[name]))))
+  if (look === undefined) looks.set(listing, (look = compared.map((name) => inWords(listing[name]))))
   return look
 }
 
 const looksLike = (listing: Listing, other: Listing): boolean =>
-  told.every((name) => listing[name] === other[name] || inWords(listing[name]) === inWords(other[name]))
+  compared.every((name) => listing[name] === other[name] || inWords(listing[name]) === inWords(other[name]))
 
 type Shown = ReadonlyMap<string, { readonly listing: Listing }>
 

@@ -56,7 +56,7 @@ export async function playYears(
   const from = begin(seed)
   const office = new Office(world, size, seed, from - day)
   const watch = new Watch()
-  const told = { size, seed, schedule, years, runs: 0, asking: 0 }
+  const played = { size, seed, schedule, years, runs: 0, asking: 0 }
   let heldSince: number | null = null
   try {
     for (let year = 0; year < years; year++) {
@@ -66,7 +66,7 @@ export async function playYears(
         office.liveUntil(now)
         const truth = office.entries(now)
         const ran = await program.run(bytesOf({ entries: truth }), now)
-        told.runs++
+        played.runs++
         watch.see(ran, now, interval, office.changed)
         watch.compare(ran, now, program.service.shown, truth)
         heldSince = isHolding(ran) ? (heldSince ?? now) : null
@@ -74,11 +74,11 @@ export async function playYears(
           await program.decide('approved')
       }
       if (!watch.isAsking) continue
-      told.asking++
+      played.asking++
       // The next year begins without it.
       await program.decide('approved')
     }
-    return { ...told, events: watch.events, faults: watch.faults }
+    return { ...played, events: watch.events, faults: watch.faults }
   } finally {
     await program.close()
     scratch.close()
@@ -138,7 +138,7 @@ export async function* playTrials(
       const program = new OfficeProgram(scratch, limits, base)
       const { shown } = program.service
       const damage = new Damage(shown, nights[first - 1])
-      const told: TrialTold = {
+      const trial: TrialTold = {
         kind,
         row,
         size,
@@ -158,15 +158,15 @@ export async function* playTrials(
           damage.learn(truth)
           damage.look(shown)
           if (isHolding(ran)) {
-            if (isWrong) told.alerts++
-            else told.heldAfter++
-            if (isWrong && attended !== null && told.alerts > attended) await program.decide('refused')
+            if (isWrong) trial.alerts++
+            else trial.heldAfter++
+            if (isWrong && attended !== null && trial.alerts > attended) await program.decide('refused')
           } else if (!isWrong) break
         }
       } finally {
         await program.close()
       }
-      return { ...told, worst: damage.worst, isVisible: damage.isVisible }
+      return { ...trial, worst: damage.worst, isVisible: damage.isVisible }
     }
 
     for (const incident of world.incidents.filter(({ kind }) => only === null || only.includes(kind)))

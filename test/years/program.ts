@@ -139,7 +139,7 @@ export class OfficeProgram {
       source: 'memory',
       basis: '',
       open: () => Promise.resolve(opened),
-      decompress: (one) => ({ bytes: one.bytes, end: () => one.end() }),
+      decompress: (opened) => ({ bytes: opened.bytes, end: () => opened.end() }),
       format: lineFormat,
       transport,
       plan: {

@@ -61,7 +61,7 @@ const offices = (size: number, schedule: Schedule): number[] => {
 }
 
 const began = performance.now()
-const told: Told = { years: [], trials: [], cases: [] }
+const played: Told = { years: [], trials: [], cases: [] }
 const tell = (line: string): void => {
   const seconds = Math.round((performance.now() - began) / 1000)
   if (!values.quiet) process.stderr.write(`${seconds} s: ${line}\n`)
@@ -73,31 +73,31 @@ for (const size of sizes) {
     for (const schedule of schedules)
       for (const [i, count] of offices(size, schedule).entries()) {
         const office = await playYears({ ...setting, seed: seedOf(seed, size, schedule, i) }, size, count, schedule)
-        told.years.push(office)
+        played.years.push(office)
         tell(`${size} listings, ${schedule}, ${count} years, seed ${office.seed}: ${office.events.length} holds`)
       }
   if (values['no-trials'] || !schedules.includes('nightly')) continue
   for (const [i] of offices(size, 'nightly').entries()) {
     let damaged = 0
     for await (const trial of playTrials({ ...setting, seed: seedOf(seed, size, i) }, size, values.only)) {
-      told.trials.push(trial)
+      played.trials.push(trial)
       if (trial.isVisible && trial.row !== 'open' && trial.row !== 'harmless') damaged++
     }
     tell(
-      `${size} listings, office ${i}: ${damaged} of ${told.trials.filter((trial) => trial.size === size).length} trials so far did damage`,
+      `${size} listings, office ${i}: ${damaged} of ${played.trials.filter((trial) => trial.size === size).length} trials so far did damage`,
     )
   }
 }
-if (values.only === undefined && !values['no-trials'] && years > 0) told.cases = await playCases(setting)
-if (values.save !== undefined) writeFileSync(values.save, JSON.stringify(told))
+if (values.only === undefined && !values['no-trials'] && years > 0) played.cases = await playCases(setting)
+if (values.save !== undefined) writeFileSync(values.save, JSON.stringify(played))
 for (const file of values.with) {
   const earlier = JSON.parse(readFileSync(file, 'utf8')) as Told
-  for (const part of ['years', 'trials', 'cases'] as const) told[part].push(...(earlier[part] as never[]))
+  for (const part of ['years', 'trials', 'cases'] as const) played[part].push(...(earlier[part] as never[]))
 }
 
-const lines = linesOf(told)
+const lines = linesOf(played)
 const missed = lines.filter(({ isMet }) => isMet === false)
-process.stdout.write(`\n${tableOf(lines)}\n${kindsOf(told.trials)}\n${holdsOf(told.years)}`)
+process.stdout.write(`\n${tableOf(lines)}\n${kindsOf(played.trials)}\n${holdsOf(played.years)}`)
 for (const { what, misses } of missed)
   process.stdout.write(
     `\nmissed: ${what}\n${misses

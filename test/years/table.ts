@@ -26,7 +26,7 @@ const mean = (numbers: readonly number[]): number => sum(numbers) / numbers.leng
 
 function bySize<T extends { size: number }>(all: readonly T[]): [number, T[]][] {
   const sizes = [...new Set(all.map(({ size }) => size))].toSorted((a, b) => a - b)
-  return sizes.map((size) => [size, all.filter((one) => one.size === size)])
+  return sizes.map((size) => [size, all.filter((entry) => entry.size === size)])
 }
 
 /** The offices that rates are asked of: their mean is what has to be met, each size counting as much as another. */
@@ -38,7 +38,7 @@ export const asked: Readonly<Record<Schedule, readonly number[]>> = {
 }
 
 function holdsLine(years: readonly YearsTold[], schedule: Schedule, isOrdinary: boolean, limit: number): Line {
-  const played = bySize(years.filter((one) => one.schedule === schedule))
+  const played = bySize(years.filter((entry) => entry.schedule === schedule))
   const rates = played.map(([, offices]) => {
     const events = offices.flatMap((office) => office.events)
     const counted = isOrdinary ? events.filter(({ because }) => because.length === 0) : events

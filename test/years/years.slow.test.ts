@@ -23,13 +23,13 @@ const sizesOfTrials = [8, 100]
 test('fifty office-years and the incidents on an office of each size', async () => {
   const seed = testSeed()
   const setting = defaultSetting(loadWorld(), seed)
-  const told: Told = { years: [], trials: [], cases: await playCases(setting) }
+  const outcome: Told = { years: [], trials: [], cases: await playCases(setting) }
   for (const [size, schedule, offices, years] of played)
     for (let i = 0; i < offices; i++)
-      told.years.push(await playYears({ ...setting, seed: seedOf(seed, size, schedule, i) }, size, years, schedule))
+      outcome.years.push(await playYears({ ...setting, seed: seedOf(seed, size, schedule, i) }, size, years, schedule))
   for (const size of sizesOfTrials)
-    for await (const trial of playTrials({ ...setting, seed: seedOf(seed, size) }, size)) told.trials.push(trial)
-  const lines = linesOf(told)
+    for await (const trial of playTrials({ ...setting, seed: seedOf(seed, size) }, size)) outcome.trials.push(trial)
+  const lines = linesOf(outcome)
   const missed = lines.filter(({ isZero, isMet }) => isZero && !isMet)
   expect(missed, `seed ${seed}\n${tableOf(lines)}`).toEqual([])
 })

@@ -720,8 +720,8 @@ describe('images of one text', () => {
 
   it('are told without the passwords in them', async () => {
     const login = (name: string): string => first.replace('//', `//${name}:secret@`)
-    const [told] = (await imagesOf(`${login('ann')},${login('bob')}`))?.unread ?? []
-    expect(told.value).toBe(`${first.replace('//', '//…@')},${first.replace('//', '//…@')}`)
+    const [problem] = (await imagesOf(`${login('ann')},${login('bob')}`))?.unread ?? []
+    expect(problem.value).toBe(`${first.replace('//', '//…@')},${first.replace('//', '//…@')}`)
   })
 
   it.each([`https://small.example/w_1,h_1/${first}`, `https://small.example/?url=${first}`, `${first}?a=1,2`])(

@@ -60,7 +60,8 @@ function checkListing(delivered: Delivered): void {
     const value = delivered.listing[name]
     if (value === undefined) expect(required, name).toBe(false)
     else if (type === 'number') expect(Number.isFinite(value), name).toBe(true)
-    else if (type === 'text') expect(value, name).toSatisfy((one: unknown) => typeof one === 'string' && one.length > 0)
+    else if (type === 'text')
+      expect(value, name).toSatisfy((text: unknown) => typeof text === 'string' && text.length > 0)
     if (typeof value === 'string' && choices) expect(choices).toContain(value)
   }
   // The MLSNumber is a key and kept unchanged.

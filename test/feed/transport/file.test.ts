@@ -41,12 +41,12 @@ describe('file', () => {
 
   test('a file that grows while it is read is doubtful', async () => {
     const opened = await open(file, await put('growing.csv', 'a\n'), optionsWith({ directory }))
-    const parts: string[] = []
+    const pieces: string[] = []
     for await (const part of opened.bytes) {
-      if (parts.length === 0) await appendFile(join(directory, 'growing.csv'), 'b\n')
-      parts.push(part.toString())
+      if (pieces.length === 0) await appendFile(join(directory, 'growing.csv'), 'b\n')
+      pieces.push(part.toString())
     }
-    expect(parts.join('')).toBe('a\nb\n')
+    expect(pieces.join('')).toBe('a\nb\n')
     expect(opened.end()).toEqual({ proven: false, reasons: ['the file changed while it was read'] })
   })
 })

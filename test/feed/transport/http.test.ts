@@ -179,9 +179,9 @@ describe('compressed bodies', () => {
   async function unpacked(body: Buffer, headers: Record<string, string>) {
     const address = serve((_, response) => response.writeHead(200, headers).end(body))
     const result = decompressed(await open(http, address, optionsWith()), unpacking(1_000_000))
-    const parts: Buffer[] = []
-    for await (const part of result.bytes) parts.push(part)
-    return { text: Buffer.concat(parts).toString(), ...result.end() }
+    const pieces: Buffer[] = []
+    for await (const part of result.bytes) pieces.push(part)
+    return { text: Buffer.concat(pieces).toString(), ...result.end() }
   }
 
   test.each([

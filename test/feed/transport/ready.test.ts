@@ -121,11 +121,11 @@ describe.each(places)('$where', ({ where, at, one, many }) => {
     expect(slept).toEqual([30_000])
     const again = await first.open()
     await received(again)
-    for (const one of [newest, again]) {
+    for (const file of [newest, again]) {
       const inScratch = where !== 'here'
-      expect(existsSync(one.file!)).toBe(true)
-      await one.release?.()
-      expect(existsSync(one.file!)).toBe(!inScratch)
+      expect(existsSync(file.file!)).toBe(true)
+      await file.release?.()
+      expect(existsSync(file.file!)).toBe(!inScratch)
     }
     rmSync(here('b.xml'))
     await expect(second.open()).rejects.toThrow(/b\.xml does not exist$/)
@@ -151,7 +151,7 @@ describe.each(places)('$where', ({ where, at, one, many }) => {
     await received(newest)
     ;[isGone, asked] = [true, 0]
     const words: string[] = []
-    for (const one of newest.besides!.older) await one.open().catch(({ message }) => words.push(message))
+    for (const older of newest.besides!.older) await older.open().catch(({ message }) => words.push(message))
     gate.close()
     expect(asked).toBe(3)
     expect(words).toHaveLength(5)

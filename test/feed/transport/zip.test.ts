@@ -45,9 +45,9 @@ async function read(source: ReturnType<typeof open>, member: string | null = nul
     scratch,
     member,
   })
-  const parts: Buffer[] = []
-  for await (const part of unpacked.bytes) parts.push(Buffer.from(part))
-  return { text: Buffer.concat(parts).toString(), ...unpacked.end() }
+  const pieces: Buffer[] = []
+  for await (const part of unpacked.bytes) pieces.push(Buffer.from(part))
+  return { text: Buffer.concat(pieces).toString(), ...unpacked.end() }
 }
 
 /** Reads an archive in a file without a telling name. */

@@ -99,7 +99,7 @@ const cases: Record<string, Parameters<typeof converterContract>[1]> = {
 test('every converter of the map is under the contract', () => {
   expect(Object.keys(cases).toSorted()).toEqual(Object.keys(converters).toSorted())
 })
-for (const [name, one] of Object.entries(cases)) converterContract(name, one)
+for (const [name, converterCase] of Object.entries(cases)) converterContract(name, converterCase)
 
 describe('a converter of its own, by its line in the map alone', () => {
   const city = { from: 'Location/City', as: 'shout', mark: '!', unlessIn: 'Location/Quiet' }
