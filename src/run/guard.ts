@@ -196,11 +196,11 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
 }
 
 /** The numbers that the rules ask for. */
-function seenIn(feed: Feed, past: Past, { delivery, facts, policy, scales }: Plan, isFirstLoad: boolean): Seen {
+function seenIn(feed: Feed, past: Past, { delivery, facts, policy, figures }: Plan, isFirstLoad: boolean): Seen {
   const { last, moment, otherKeys, isOlder, isUnrecognisable } = past
   const { summary } = delivery
   return {
-    ...scales.sums(facts.counted),
+    ...figures,
     ours: facts.ours,
     isRare: last.completeAt !== null && moment.now - last.completeAt > rareAfter,
     isFirstLoad,
