@@ -260,8 +260,8 @@ async function holdBack(workspace: Workspace, found: readonly Trip[], policy: Po
       const holding = held.get(trip ?? part) ?? noHolding()
       held.set(trip ?? part, holding)
       holding.hasNew ||= isNew
-      // A create that goes on without a fact counts like an update without it.
-      holding.counts[trip?.fact === undefined || change.kind === 'hold' ? kind : 'update']++
+      // A create that goes on without what is held of it counts like an update.
+      holding.counts[change.kind === 'hold' ? kind : 'update']++
       if (kind === 'delete' && cause === 'absent' && saysOnce) holding.absent++
       if (isReady) continue
       if (isRefused) holding.refused++
