@@ -9,9 +9,12 @@ import type { PlanInputs, PlanSettings, RowInBrief } from './inputs.ts'
 import { caseOf, situations } from './situation.ts'
 import type { Situation } from './situation.ts'
 
-/** Walks delivery, snapshot and list together, once; yields what would make the service right, returns what it counted. Pure. */
-export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
-  const facts = noFacts()
+/** Walks delivery, snapshot and list together, once; yields what would make the service right, and counts in `facts`. Else pure. */
+export async function* planChanges(
+  inputs: PlanInputs,
+  settings: PlanSettings,
+  facts: PlanFacts = noFacts(),
+): AsyncGenerator<Steps> {
   let left = 0
   const isLeft = (row: RowInBrief): boolean => {
     const stays = staysAsItIs(row, inputs, settings)
@@ -36,7 +39,6 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
     }
     yield steps
   }
-  return facts
 }
 
 /** Whether a row of which no other side speaks stays as it is. `decide` would come to the same, for several times the work. */
@@ -98,7 +100,7 @@ function count(facts: PlanFacts, { situation, duplicates }: Decision, { feed, re
 }
 
 /** What the walk counts, for the guard and the report. */
-const noFacts = () => ({
+export const noFacts = () => ({
   /** Listings that the service shows and this feed owns, and those that it took off within 24 hours. */
   ours: 0,
   duplicates: 0,

@@ -30,14 +30,15 @@ import type { Delivery } from './delivery.ts'
 import { isStill } from './named.ts'
 import type { Feed, Readers } from './tools.ts'
 
+/** An accident that holds something, with what a person is told of it. */
+interface Accident extends Pick<Finding, 'found' | 'sentence'> {
+  trip: Trip
+}
+
 /** The plan as it will be carried out, in figures. In the workspace the accidents have become holds. */
 export interface Guarded extends Orders {
-  /** The accidents that hold something. */
-  trips: readonly Trip[]
-  /** What a person is told of each. */
-  sentences: ReadonlyMap<Trip, string>
-  /** What each found, kept with the run for whoever tells of it later. */
-  findings: readonly Finding[]
+  /** The accidents that hold something, in the order of the rules. */
+  accidents: readonly Accident[]
   /** Changes that the guard holds, wholly or in part. */
   held: number
   /** The same, and what else can be approved, as the first line of a report tells it. */
@@ -100,13 +101,7 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
   const isBelieved = isAccepted && !isOlder
   const unclear = new Set(plan.unnamed.unclear.map(({ mlsNumber }) => mlsNumber))
   const stays = (mlsNumber: string): boolean => !isWhole || unclear.has(mlsNumber)
-  const { counts, lookUps, elsewhere, ...counted } = await count(workspace, plan.counts, {
-    volatile: feed.plan.volatile.fields,
-    isDoubtful,
-    isBelieved,
-    stays,
-    saysItself: plan.policy.saysItself,
-  })
+  const { counts, lookUps, elsewhere, ...counted } = await count(workspace, feed, plan, isBelieved, stays)
   const nameless = counted.nameless + plan.unnamed.nameless
   const notes = [
     ...(feed.notes ?? []),
@@ -118,9 +113,11 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
   notes.push(...plan.homesLeft)
   // A new mapping is the likeliest cause, but not of what was held before, nor of what earlier deltas said, which another one read.
   const cause = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
-  const causeOf = (trip: Trip): string => (holding.get(trip)!.hasNew && trip.isOfEarlier !== true ? cause : '')
-  const sentences = new Map([...holding].map(([trip, held]) => [trip, causeOf(trip) + sentenceOf(trip, held, about)]))
-  notes.push(...sentences.values())
+  const accidents = Array.from(holding, ([trip, held]): Accident => {
+    const because = held.hasNew && trip.isOfEarlier !== true ? cause : ''
+    return { trip, found: because + trip.sentence, sentence: because + sentenceOf(trip, held, about) }
+  })
+  notes.push(...accidents.map(({ sentence }) => sentence))
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
   if (nameless > 0) notes.push(namelessSentence(nameless, feed.name))
@@ -166,14 +163,7 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
       (others.rival === null ? 0 : 1),
     counts,
     digest,
-    trips,
-    sentences,
-    findings: trips.map((trip) => ({
-      rule: trip.name,
-      fact: trip.fact,
-      found: causeOf(trip) + trip.sentence,
-      sentence: sentences.get(trip)!,
-    })),
+    accidents,
     isAccepted,
     isOlder,
     isBelieved,
@@ -196,11 +186,11 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
 }
 
 /** The numbers that the rules ask for. */
-function seenIn(feed: Feed, past: Past, { delivery, facts, policy, scales }: Plan, isFirstLoad: boolean): Seen {
+function seenIn(feed: Feed, past: Past, { delivery, facts, policy, figures }: Plan, isFirstLoad: boolean): Seen {
   const { last, moment, otherKeys, isOlder, isUnrecognisable } = past
   const { summary } = delivery
   return {
-    ...scales.sums(facts.counted),
+    ...figures,
     ours: facts.ours,
     isRare: last.completeAt !== null && moment.now - last.completeAt > rareAfter,
     isFirstLoad,
@@ -270,8 +260,8 @@ async function holdBack(workspace: Workspace, found: readonly Trip[], policy: Po
       const holding = held.get(trip ?? part) ?? noHolding()
       held.set(trip ?? part, holding)
       holding.hasNew ||= isNew
-      // A create that goes on without a fact counts like an update without it.
-      holding.counts[trip?.fact === undefined || change.kind === 'hold' ? kind : 'update']++
+      // A create that goes on without what is held of it counts like an update.
+      holding.counts[change.kind === 'hold' ? kind : 'update']++
       if (kind === 'delete' && cause === 'absent' && saysOnce) holding.absent++
       if (isReady) continue
       if (isRefused) holding.refused++
@@ -324,43 +314,45 @@ export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string>
   }
 }
 
-interface Standing {
-  /** Fields that move by themselves. */
-  volatile: ReadonlySet<FieldName>
-  isDoubtful: boolean
-  /** The delivery is accepted, and no older one. */
-  isBelieved: boolean
-  /** Whether earlier holds of an MLSNumber stay, unless this run holds it itself. */
-  stays: (mlsNumber: string) => boolean
-  saysItself: Policy['saysItself']
-}
+/** What the plan comes to with its holds. */
+const noFigures = () => ({
+  lookUps: 0,
+  /** Changes that the guard holds; of them, those that go on in part, that no earlier run held, and beside which earlier holds stay. */
+  held: 0,
+  heldInPart: 0,
+  fresh: 0,
+  beside: 0,
+  /** Listings of which an earlier hold would survive a delivery that is not believed, and that this run holds or lets go itself. */
+  survivors: 0,
+  conflicts: 0,
+  /** Updates that go out because the mapping changed. */
+  mapped: 0,
+  /** Updates that change only what stands behind the `?` in addresses of photos. */
+  signed: 0,
+  /** Deletes that wait for a record without MLSNumber: as of this run, and as of an earlier one. */
+  nameless: 0,
+  stillNameless: 0,
+  /** New listings that are held, for whatever reason; of them, those that this delivery itself has. */
+  heldNew: 0,
+  heldOwn: 0,
+  /** What waits for something else than an approval; what the guard let go of, and waits for the other number of its home. */
+  others: 0,
+  waitingForOther: 0,
+  /** Listings that another feed has, by the sentence that says so. */
+  elsewhere: new Map<string, { listings: number; examples: string[] }>(),
+})
 
-/** Counts the plan with its holds. */
+/** Counts the plan with its holds. `stays`: whether earlier holds of an MLSNumber stay, unless this run holds it itself. */
 async function count(
   workspace: Workspace,
-  planned: Counts,
-  { volatile, isDoubtful, isBelieved, stays, saysItself }: Standing,
+  { plan: { volatile } }: Feed,
+  { counts: planned, isDoubtful, policy: { saysItself } }: Plan,
+  isBelieved: boolean,
+  stays: (mlsNumber: string) => boolean,
 ) {
   const counts = { ...planned }
+  const figures = noFigures()
   const digest = createHash('sha256')
-  let lookUps = 0
-  /** Changes that the guard holds; of them, those that go on in part, that no earlier run held, and beside which earlier holds stay. */
-  let [held, heldInPart, fresh, beside] = [0, 0, 0, 0]
-  /** Listings of which an earlier hold would survive a delivery that is not believed, and that this run holds or lets go itself. */
-  let survivors = 0
-  let conflicts = 0
-  /** Updates that go out because the mapping changed. */
-  let mapped = 0
-  /** Updates that change only what stands behind the `?` in addresses of photos. */
-  let signed = 0
-  /** Deletes that wait for a record without MLSNumber: as of this run, and as of an earlier one. */
-  let [nameless, stillNameless] = [0, 0]
-  /** New listings that are held, for whatever reason; of them, those that this delivery itself has. */
-  let [heldNew, heldOwn] = [0, 0]
-  /** What waits for something else than an approval; what the guard let go of, and waits for the other number of its home. */
-  let [others, waitingForOther] = [0, 0]
-  /** Listings that another feed has, by the sentence that says so. */
-  const elsewhere = new Map<string, { listings: number; examples: string[] }>()
   const isTired = createBreath()
   for (const { change, weighed, remembered } of workspace.changes()) {
     if (isTired()) await breathe()
@@ -368,58 +360,40 @@ async function count(
     const holds = remembered.holds.filter(({ decision }) => decision !== 'approved')
     const wasHeld = holds.some(({ isOfRule }) => isOfRule)
     const isSent = change.kind === 'create' || change.kind === 'update'
-    if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
+    if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) figures.lookUps++
     // An Update that finds nothing, and another look-up.
-    if (change.kind === 'create' && change.cause === 'gone-from-service') lookUps += 2
+    if (change.kind === 'create' && change.cause === 'gone-from-service') figures.lookUps += 2
     // The guard let go of it, and it waits for the other number of its home: its hold stays on record.
     const isLetGo = change.cause === 'other-number' && wasHeld && weighed.released.length > 0
-    if (isLetGo) waitingForOther++
+    if (isLetGo) figures.waitingForOther++
     const isHeld = isLetGo || (change.kind === 'hold' ? change.cause === 'guard' : weighed.heldParts.length > 0)
-    if (isHeld) held++
-    if (isHeld && !wasHeld) fresh++
+    if (isHeld) figures.held++
+    if (isHeld && !wasHeld) figures.fresh++
     const survives = holds.some(({ isOfRule, clock, decision }) => isOfRule && (clock !== null || decision !== null))
-    if (isHeld && stays(change.mlsNumber)) beside++
-    else if (survives && (isHeld || weighed.released.length > 0)) survivors++
-    if (isHeld && change.kind !== 'hold') heldInPart++
-    if (change.kind === 'update' && change.cause === 'mapping') mapped++
-    if (change.kind === 'update' && isSignature(change.fields, volatile)) signed++
-    if (change.kind === 'hold' && change.isConflict) conflicts++
+    if (isHeld && stays(change.mlsNumber)) figures.beside++
+    else if (survives && (isHeld || weighed.released.length > 0)) figures.survivors++
+    if (isHeld && change.kind !== 'hold') figures.heldInPart++
+    if (change.kind === 'update' && change.cause === 'mapping') figures.mapped++
+    if (change.kind === 'update' && isSignature(change.fields, volatile.fields)) figures.signed++
+    if (change.kind === 'hold' && change.isConflict) figures.conflicts++
     if (change.kind === 'hold' && change.held === 'create') {
-      heldNew++
-      if (saysItself(change.mlsNumber)) heldOwn++
+      figures.heldNew++
+      if (saysItself(change.mlsNumber)) figures.heldOwn++
     }
-    if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
+    if (change.kind === 'hold' && change.cause === 'unreadable') figures.nameless++
     else if (change.kind === 'hold' && !isHeld && change.cause !== 'other-feed') {
       const isLeft = stays(change.mlsNumber) || (survives && !isBelieved)
-      if (isLeft && !wasHeld && holds.some(({ part }) => part === 'delete')) stillNameless++
-      else if (!isLeft || !wasHeld) others++
+      if (isLeft && !wasHeld && holds.some(({ part }) => part === 'delete')) figures.stillNameless++
+      else if (!isLeft || !wasHeld) figures.others++
     }
     if (change.kind === 'hold' && change.cause === 'other-feed') {
-      const those = elsewhere.get(change.why) ?? { listings: 0, examples: [] }
-      elsewhere.set(change.why, those)
+      const those = figures.elsewhere.get(change.why) ?? { listings: 0, examples: [] }
+      figures.elsewhere.set(change.why, those)
       if (those.listings++ < examplesShown) those.examples.push(change.mlsNumber)
     }
     digest.update(`${change.kind} ${change.mlsNumber} ${reasonOf(change)}\n`)
   }
-  const rest = {
-    lookUps,
-    held,
-    heldInPart,
-    fresh,
-    beside,
-    survivors,
-    mapped,
-    signed,
-    heldNew,
-    heldOwn,
-    conflicts,
-    elsewhere,
-    nameless,
-    stillNameless,
-    others,
-    waitingForOther,
-  }
-  return { counts, digest: digest.digest('hex').slice(0, 32), ...rest }
+  return { ...figures, counts, digest: digest.digest('hex').slice(0, 32) }
 }
 
 function namelessSentence(deletes: number, feed: string): string {

@@ -117,7 +117,7 @@ export function isClear({ prepared, applied }: Run, workspace: Workspace): boole
   const { stopped, interrupted, miscounts, outcomes } = applied
   // A list from before the first load shows nothing of what the load created.
   if (stopped !== null || interrupted || miscounts || guarded.isFirstLoad) return false
-  if (outcomes.failed + outcomes.unknown + outcomes.skipped + guarded.held + guarded.trips.length > 0) return false
+  if (outcomes.failed + outcomes.unknown + outcomes.skipped + guarded.held + guarded.accidents.length > 0) return false
   if (!listed.complete || plan.isDoubtful || plan.others.rival !== null || plan.lostAt !== past.lostAt) return false
   for (const { change } of workspace.changes('hold')) if (!isKnown(change)) return false
   return true

@@ -31,7 +31,6 @@ export async function withoutHolds(feed: Named, store: StoreReader): Promise<Sto
     clocks: (name, now) => holds.clocks(nameOf(name), now),
     approvable: (name) => holds.approvable(nameOf(name)),
     approvals: (name, now) => holds.approvals(nameOf(name), now),
-    isHeldBy: (name, ...of) => holds.isHeldBy(nameOf(name), ...of),
   }
   return { ...store, holds: others, history: { ...history, rows: (...of) => unheld(history.rows(...of)) } }
 }

@@ -9,9 +9,9 @@ import { factsBroken } from '../plan/guard/facts.ts'
 import { contentOf, contentsBefore } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { Scales } from '../plan/guard/scales.ts'
-import type { Policy } from '../plan/guard/scales.ts'
+import type { Figures, Policy } from '../plan/guard/scales.ts'
 import type { PlanInputs, PlanSettings } from '../plan/inputs.ts'
-import { planChanges } from '../plan/plan.ts'
+import { noFacts, planChanges } from '../plan/plan.ts'
 import type { PlanFacts } from '../plan/plan.ts'
 import { homesLeft } from './homes-left.ts'
 import type { Listed } from './observe.ts'
@@ -32,7 +32,8 @@ export interface Plan {
   facts: PlanFacts
   /** What decides which earlier holds go now. */
   policy: Policy
-  scales: Scales
+  /** What the guard's rules measure in its changes. */
+  figures: Figures
   /** Only `unchanged` and `reject`. The guard counts the kinds of changes, as it turns some into holds. */
   counts: Counts
   /** When the store was lost, if it was lately, in milliseconds. */
@@ -202,12 +203,10 @@ export async function decide(feed: Feed, { store, workspace, signal }: Readers, 
   const tellsOnce = lostAt !== null && delivery.mode === 'delta'
   const counts: Counts = { ...noCounts }
   const policy = policyOf(feed, known, workspace)
-  const scales = new Scales(policy)
   // Homes are paired only if something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
   const isRestored = past.isBehind || others.isBehind
   const isTired = createBreath()
-  const chunks = planChanges(inputsOf(feed, { store, workspace }, now, isRestored), settings)
   const take = async ({ asks, changes, notes, unchanged }: Steps): Promise<void> => {
     if (asks.length > 0) throw new Error(`The plan asks for ${asks[0].key}, which was not looked up for it`)
     counts.unchanged += unchanged
@@ -230,44 +229,41 @@ export async function decide(feed: Feed, { store, workspace, signal }: Readers, 
     else if (change.kind === 'create' || change.kind === 'hold') moves.arriving++
     return { change, remembered }
   }
-  for (;;) {
-    const { done, value } = await chunks.next()
-    if (!done) {
-      await take(value)
-      continue
-    }
-    if (moves.arriving > 0) {
-      const beside = await deletesBeside(feed, { store, workspace }, delivery.mode === 'full', now)
-      moves.leaving += beside.length
-      workspace.addBookkeeping(beside)
-    }
-    if (moves.leaving > 0 && moves.arriving > 0) await pairHomes(feed, { store, workspace }, past.moment)
-    for (const stored of workspace.changes()) {
-      scales.add(stored)
-      if (isTired()) await breathe()
-    }
-    const { summary } = delivery
-    summary.duplicates += value.duplicates
-    summary.listings -= value.duplicates
-    counts.reject = summary.rejects
-    const isDoubtful = scales.doubts > 0 || others.isSuspect
-    const unnamed = await unnamedOf(feed, { store, workspace }, delivery, policy)
-    for (const holds of unnamed.standing) scales.addStanding(holds.filter(isWaiting))
-    // Where the chatbot is this feed's alone, they go.
-    const left = feed.plan.ownership === 'mirror' ? [] : await homesLeft(feed, { store, workspace })
-    return {
-      delivery,
-      listed,
-      settings,
-      facts: value,
-      policy,
-      scales,
-      counts,
-      lostAt,
-      others,
-      isDoubtful,
-      unnamed,
-      homesLeft: left,
-    }
+  const facts = noFacts()
+  const inputs = inputsOf(feed, { store, workspace }, now, isRestored)
+  for await (const steps of planChanges(inputs, settings, facts)) await take(steps)
+  if (moves.arriving > 0) {
+    const beside = await deletesBeside(feed, { store, workspace }, delivery.mode === 'full', now)
+    moves.leaving += beside.length
+    workspace.addBookkeeping(beside)
+  }
+  if (moves.leaving > 0 && moves.arriving > 0) await pairHomes(feed, { store, workspace }, past.moment)
+  const scales = new Scales(policy, facts.counted)
+  for (const stored of workspace.changes()) {
+    scales.add(stored)
+    if (isTired()) await breathe()
+  }
+  const { summary } = delivery
+  summary.duplicates += facts.duplicates
+  summary.listings -= facts.duplicates
+  counts.reject = summary.rejects
+  const isDoubtful = scales.doubts > 0 || others.isSuspect
+  const unnamed = await unnamedOf(feed, { store, workspace }, delivery, policy)
+  for (const holds of unnamed.standing) scales.addStanding(holds.filter(isWaiting))
+  // Where the chatbot is this feed's alone, they go.
+  const left = feed.plan.ownership === 'mirror' ? [] : await homesLeft(feed, { store, workspace })
+  return {
+    delivery,
+    listed,
+    settings,
+    facts,
+    policy,
+    figures: scales.figures,
+    counts,
+    lostAt,
+    others,
+    isDoubtful,
+    unnamed,
+    homesLeft: left,
   }
 }

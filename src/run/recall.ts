@@ -4,7 +4,7 @@ import { dayIn } from '../core/zone.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Stamp } from '../core/mark.ts'
 import type { LastDelivery, SavedValidators, StoreReader, Writer } from '../store/store.ts'
-import type { HeldPart } from '../plan/guard/hold.ts'
+import type { HeldPart, RuleName } from '../plan/guard/hold.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** What the store knows of a feed as a run of it begins. */
@@ -91,6 +91,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
   // takes no lease.
   const last = isBehind ? { ...known, lastKey: null } : known
   const { validators } = last
+  const waitingByRule = await holds.waitingByRule(name, now)
   const isStillValid = validators !== null && validators.basis === (await basisOf(feed, store, lostAt))
   return {
     moment: { now, today: dayIn(timezone, now), timezone },
@@ -109,8 +110,8 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     surviving: await holds.surviving(name, now),
     clocks: await holds.clocks(name, now),
     isNewMapping: known.mapping !== null && known.mapping !== mapping.version,
-    isOlder: await holds.isHeldBy(name, 'older', now),
-    isUnrecognisable: await holds.isHeldBy(name, 'unrecognisable', now),
+    isOlder: waitingByRule.has('older' satisfies RuleName),
+    isUnrecognisable: waitingByRule.has('unrecognisable' satisfies RuleName),
     forms: new Set(await learnt.forms(name)),
     otherKeys: lastKeys !== null && lastKeys !== keys,
     deleteBatch: Math.min(deleteBatch, (await learnt.number(chatbot, 'deleteBatch')) ?? deleteBatch),

@@ -14,7 +14,7 @@ import { keptReport } from '../report/kept.ts'
 import { failureOf } from '../report/report.ts'
 import type { Failure } from '../report/report.ts'
 import type { Report } from '../report/report.ts'
-import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
+import type { Finding, LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
 import { createsWait, holdsWait } from './hold-sentences.ts'
 import { keepList } from './look.ts'
 import { isSaidOnce } from './delivery.ts'
@@ -167,7 +167,11 @@ async function record(
       observed: report.observed,
       failures: failuresOf(report),
       // Kept, as a later run may say nothing of what this one held.
-      holds: guarded?.findings,
+      holds: guarded?.accidents.map(({ trip: { name, fact }, ...finding }): Finding => ({
+        rule: name,
+        fact,
+        ...finding,
+      })),
       // The metrics tell the age of the last accepted delivery. One that nothing could be read of is none.
       accepted: (guarded?.isAccepted ?? false) && !isUnreadable,
       ...(isUnreadable && { isUnreadable }),
@@ -187,7 +191,7 @@ async function record(
     of: prepared.plan.unnamed.named ?? undefined,
     letGo: () => letGo.holds,
   })
-  const isListExpected = !guarded.trips.some(({ name }) => name === 'chatbot')
+  const isListExpected = !guarded.accidents.some(({ trip }) => trip.name === 'chatbot')
   if (isListExpected && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
     await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
   await recordDelivery(feed, { store, workspace }, report, prepared, applied, letGo.own > 0)

@@ -58,7 +58,7 @@ export function reportOf(
   }
   const { past, delivery, listed, guarded } = prepared
   const { complete, reasons, pages, listings } = listed
-  const { counts, inBrief, trips, sentences, estimate, digest } = guarded
+  const { counts, inBrief, accidents, estimate, digest } = guarded
   const isDone = applied !== null && applied.outcomes.skipped + applied.outcomes.failed + applied.outcomes.unknown === 0
   const verb = mode === 'diff' ? 'would be carried out' : isDone ? 'were carried out' : 'are being carried out'
   const notes = [...first, ...guarded.notes, ...guarded.letGo(verb), ...(applied?.notes ?? [])]
@@ -74,10 +74,10 @@ export function reportOf(
     estimate,
     digest,
     notes: applied?.late ? [...notes, lateNote(applied.late)] : notes,
-    holds: trips.map((trip) => ({
+    holds: accidents.map(({ trip, sentence }) => ({
       rule: trip.name,
       setting: trip.setting && `limits.${trip.setting}`,
-      sentence: sentences.get(trip)!,
+      sentence,
       numbers: trip.numbers,
       keys: () => keysHeldBy(trip, workspace),
     })),

@@ -107,10 +107,6 @@ export function createHolds(connection: Connection): Holds {
   >(`SELECT decided_by AS "by", decided_at AS at, count(DISTINCT key) AS listings FROM hold
     WHERE feed = @feed AND ${isHeld} AND decision = 'approved' AND decided_at > @expired
     GROUP BY decided_by, decided_at ORDER BY decided_at, decided_by`)
-  const heldBy = column<number>(
-    database,
-    `SELECT 1 FROM hold WHERE ${waits} AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value = @rule) LIMIT 1`,
-  )
   const approvable = database.prepare<[string], (string | null)[]>(
     "SELECT key, part, content, decision FROM hold WHERE feed = ? AND part <> '' ORDER BY key, part",
   )
@@ -190,7 +186,6 @@ export function createHolds(connection: Connection): Holds {
         new Map(byRule.all({ feed, expired: now - approvalLasts }).map(({ rule, listings }) => [rule, listings])),
       approvable: (feed) => approvables.get(feed)!,
       approvals: (feed, now) => approvals.all({ feed, expired: now - approvalLasts }),
-      isHeldBy: (feed, rule, now) => heldBy.get({ feed, rule, expired: now - approvalLasts }) !== undefined,
       fingerprint,
       events: (feed, since) => events.all(feed, since),
     }),

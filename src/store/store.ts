@@ -237,8 +237,6 @@ export interface HoldsReader {
   approvable(feed: string): Promise<number>
   /** Approvals that no run has used yet, one for each time that somebody approved. */
   approvals(feed: string, now: number): Promise<{ by: string; at: number; listings: number }[]>
-  /** Whether this rule holds anything that nobody has approved. */
-  isHeldBy(feed: string, rule: RuleName, now: number): Promise<boolean>
   /** A hash of all that can be approved: another one means that something has changed since. */
   fingerprint(feed: string): Promise<string>
   /** What happened to a feed's holds since then, the earliest first. */

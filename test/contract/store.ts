@@ -1031,8 +1031,10 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         ])
         expect((await heldNow()).map(([, , , clock]) => clock)).toEqual([null, null, null, now])
         expect(await holds.surviving('north', now)).toEqual({ listings: 3, timed: 1 })
-        const holding = async (feed: string, at: number) =>
-          Promise.all((['older', 'facts', 'arriving'] as const).map((rule) => holds.isHeldBy(feed, rule, at)))
+        const holding = async (feed: string, at: number) => {
+          const waiting = await holds.waitingByRule(feed, at)
+          return ['older', 'facts', 'arriving'].map((rule) => waiting.has(rule))
+        }
         expect(await holding('north', now)).toEqual([true, true, false])
         expect(await holding('south', now)).toEqual([false, false, false])
         expect(await holds.waiting('north', now)).toBe(3)

@@ -14,7 +14,7 @@ import type {
   ShownRow,
   SnapshotRow,
 } from '../../src/plan/inputs.ts'
-import { planChanges } from '../../src/plan/plan.ts'
+import { noFacts, planChanges } from '../../src/plan/plan.ts'
 import type { PlanFacts } from '../../src/plan/plan.ts'
 import { inPages } from '../support/pages.ts'
 import { day, hour, limits, listing, minute, now, snapshotOf, volatile } from '../support/plan-world.ts'
@@ -234,15 +234,13 @@ export async function planOf({ feed, row, items, absentRuns }: World, settings: 
     // As the store rejects what it has nothing of; and a decision that asks for what was not fetched throws.
     recall: async (ids) => new Map(ids.map((id) => [id, recalledOf(row!)])),
   }
-  const planned: Omit<Planned, 'facts'> = { changes: [], unchanged: 0, notes: [] }
-  const walk = planChanges(inputs, settings)
-  for (;;) {
-    const { done, value } = await walk.next()
-    if (done) return { ...planned, facts: value }
-    planned.changes.push(...value.changes.map(({ change }) => change))
-    planned.notes.push(...value.notes)
-    planned.unchanged += value.unchanged
+  const planned: Planned = { changes: [], unchanged: 0, notes: [], facts: noFacts() }
+  for await (const { changes, notes, unchanged } of planChanges(inputs, settings, planned.facts)) {
+    planned.changes.push(...changes.map(({ change }) => change))
+    planned.notes.push(...notes)
+    planned.unchanged += unchanged
   }
+  return planned
 }
 
 function recalledOf({ owned, content }: Row): MovingListing {

@@ -98,6 +98,14 @@ describe('where fewer are left', () => {
     expect(world.listings().filter((item) => Number(item['SalePrice']) > 5_000_000)).toEqual([])
   })
 
+  test('one that people take off is created with its old price, and told as an update of prices with the others', async () => {
+    await night(dear(20))
+    world.standIn.remove(chatbot, all[0].mlsNumber)
+    const report = await night(dear(7))
+    expect(report).toMatchObject({ result: 'held', counts: { create: 1, hold: 6 } })
+    expect(report.notes.join('\n')).toContain('goes on waiting. Held: 7 updates of prices. They go by themselves on')
+  })
+
   test('nothing is held with limits: off but what was refused', async () => {
     await night(all.slice(9))
     world.configure({ north: { volatile, limits: 'off' } })

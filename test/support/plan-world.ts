@@ -19,7 +19,7 @@ import type {
   ShownRow,
   SnapshotRow,
 } from '../../src/plan/inputs.ts'
-import { planChanges } from '../../src/plan/plan.ts'
+import { noFacts, planChanges } from '../../src/plan/plan.ts'
 import type { PlanFacts } from '../../src/plan/plan.ts'
 import { inPages } from './pages.ts'
 
@@ -51,7 +51,7 @@ export const policy: Policy = {
 
 /** What the rules see on a day on which nothing happens. */
 export const quiet: Seen = {
-  ...new Scales(policy).sums(noTally()),
+  ...new Scales(policy, noTally()).figures,
   ours: 100,
   isRare: false,
   isFirstLoad: false,
@@ -315,22 +315,16 @@ export class PlanWorld {
       },
     }
     const walked: Steps[] = []
-    const walk = planChanges(inputs, { ...this.settings, ...settings })
-    for (;;) {
-      const { done, value } = await walk.next()
-      if (!done) {
-        walked.push(value)
-        continue
-      }
-      return {
-        changes: walked.flatMap(({ changes }) => changes.map(({ change }) => change)),
-        unchanged: walked.reduce((sum, { unchanged }) => sum + unchanged, 0),
-        notes: walked.flatMap(({ notes }) => notes),
-        asks: walked.flatMap(({ asks }) => asks),
-        facts: value,
-        recalled,
-        fetches,
-      }
+    const facts = noFacts()
+    for await (const steps of planChanges(inputs, { ...this.settings, ...settings }, facts)) walked.push(steps)
+    return {
+      changes: walked.flatMap(({ changes }) => changes.map(({ change }) => change)),
+      unchanged: walked.reduce((sum, { unchanged }) => sum + unchanged, 0),
+      notes: walked.flatMap(({ notes }) => notes),
+      asks: walked.flatMap(({ asks }) => asks),
+      facts,
+      recalled,
+      fetches,
     }
   }
 }

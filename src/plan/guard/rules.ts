@@ -3,16 +3,16 @@ import { many } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
 import type { Action } from '../change.ts'
 import type { PlanConfig } from '../settings.ts'
-import type { Ends, Pair, RuleName, Tally } from './hold.ts'
+import type { Ends, Pair, RuleName } from './hold.ts'
 import { factKinds, facts } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import type { Policy } from './scales.ts'
+import type { Figures, Policy } from './scales.ts'
 
 /** The settings below `limits` that rules ask for, in percent of the listings that are ours. */
 export type Limits = Readonly<Pick<PlanConfig['limits'], 'share' | 'growth'>>
 
-/** The numbers that the rules ask for, without what was approved or confirmed by the feed, unless a line says otherwise. */
-export interface Seen {
+/** What the rules ask for: what the changes of the plan come to, and what is known beside them. */
+export interface Seen extends Readonly<Figures> {
   /** Listings that the chatbot shows and this feed owns, and those that left within 24 hours. */
   readonly ours: number
   /** No complete delivery was carried out for two and a half days: more has happened meanwhile, so twice as much may change. */
@@ -23,15 +23,6 @@ export interface Seen {
   readonly isMirror: boolean
   /** The delivery is a whole document without a record. */
   readonly isEmpty: boolean
-  /** Changes of the last 24 hours and of this plan. A renumbered home counts neither as leaving nor as new. */
-  readonly counts: Readonly<Tally>
-  /** The same, with what the feed has confirmed and deletes that wait for something else than the guard. */
-  readonly outlook: Readonly<Tally>
-  /** `outlook` in two: what this delivery says itself, and what earlier deltas said. Each includes the last 24 hours. */
-  readonly own: Readonly<Pick<Tally, 'delete' | 'create' | 'changed'>>
-  readonly earlier: Readonly<Tally>
-  /** A change beyond belief, as people read it: "250,000 → 25,000,000 in M-1041". */
-  readonly examples: Readonly<Partial<Record<FactKind, string>>>
   /** Set if the delivery was written before the last one: when each was, as people read it. */
   readonly older: { readonly written: string; readonly last: string } | null
   readonly saysItself: Policy['saysItself']
@@ -39,22 +30,10 @@ export interface Seen {
   readonly wasOlder: boolean
   /** The last delivery was held as unrecognisable. */
   readonly wasUnrecognisable: boolean
-  /** Creates of this plan, confirmed ones too; of them, those that bring back what we took off in the last 45 days. */
-  readonly creates: number
-  readonly back: number
-  /** Deletes of this plan, confirmed and waiting ones too; of them, those of listings created in the last 45 days. */
-  readonly deletes: number
-  readonly young: number
-  /** Deletes that wait for something else than the guard, of listings that went absent within 24 hours. */
-  readonly leavingLater: number
-  /** Listings of ours that the chatbot's list lacks. */
-  readonly missing: number
   /** Listings with this feed's mark under MLSNumbers that it never wrote. */
   readonly strange: number
   /** The service is called with other keys than when its list was last as expected. */
   readonly otherKeys: boolean
-  /** Listings that were edited on the service, sent again, and edited once more. */
-  readonly editedAgain: number
 }
 
 /** What a rule measured, for programs that read the report. */
@@ -185,11 +164,11 @@ const arriving: Rule = (seen, limits) => {
 const changing =
   (fact: FactKind): Rule =>
   (seen, limits) => {
-    const { ours, counts, examples, isFirstLoad } = seen
+    const { ours, counts, examples, confirmedExamples, isFirstLoad } = seen
     const { words, isOften } = facts[fact]
     const [subject, predicate, plural] = words
     const most = allowed(seen, limits, isOften !== true)
-    const [listings, example = ''] = [counts[fact], examples[fact]]
+    const [listings, example = ''] = [counts[fact], examples[fact] ?? confirmedExamples[fact]]
     if (isFirstLoad || listings <= most) return null
     const such = example === '' ? '' : ` (${example}, …)`
     return {

@@ -7,7 +7,7 @@ import { countsOf } from '../change.ts'
 import type { Action, Create, Hold, Planned, Update } from '../change.ts'
 import { facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { countedAs, noTally } from './hold.ts'
+import { countedAs } from './hold.ts'
 import type { Counted, Ends, HeldPart, HoldRecord, Pair, Remembered, Tally } from './hold.ts'
 
 /** What decides whether a change that earlier runs held goes now. Times in milliseconds. */
@@ -73,27 +73,45 @@ export function isLetGo({ is, record }: Standing, ends: Ends, { isListedAgain }:
 export const partOf = ({ kind }: Action, what: Counted, pair: Pair | null): HeldPart =>
   isFact(what) && pair !== 'renumbered' ? `update ${what}` : kind
 
-const sum = (tally: Tally, other: Tally): Tally =>
-  Object.fromEntries(Object.entries(tally).map(([what, count]) => [what, count + other[what as Counted]])) as Tally
+/** `carriedOut`: what was changed within 24 hours. What was approved or confirmed by the feed is in none, unless a line says otherwise. */
+const figuresOf = (carriedOut: Tally) => ({
+  /** Changes of the last 24 hours and of this plan. A renumbered home counts neither as leaving nor as new. */
+  counts: { ...carriedOut },
+  /** The same, with what the feed has confirmed and deletes that wait for something else than the guard. */
+  outlook: { ...carriedOut },
+  /** `outlook` in two: what this delivery says itself, and what earlier deltas said. Each includes the last 24 hours. */
+  own: { ...carriedOut },
+  earlier: { ...carriedOut },
+  /** Creates of this plan, confirmed ones too; of them, those that bring back what we took off in the last 45 days. */
+  creates: 0,
+  back: 0,
+  /** Deletes of this plan, confirmed and waiting ones too; of them, those of listings created in the last 45 days. */
+  deletes: 0,
+  young: 0,
+  /** Deletes that wait for something else than the guard, of listings that went absent within 24 hours. */
+  leavingLater: 0,
+  /** Listings of ours that the chatbot's list lacks. */
+  missing: 0,
+  /** Listings that were edited on the service, sent again, and edited once more. */
+  editedAgain: 0,
+  /** A change beyond belief, as people read it: "250,000 → 25,000,000 in M-1041". */
+  examples: {} as Partial<Record<FactKind, string>>,
+  /** The same, of what the feed has confirmed. */
+  confirmedExamples: {} as Partial<Record<FactKind, string>>,
+})
 
-const noSums = () => ({ leavingLater: 0, creates: 0, back: 0, deletes: 0, young: 0, missing: 0, editedAgain: 0 })
+export type Figures = ReturnType<typeof figuresOf>
 
-/** Takes the changes of a plan one by one (`add`) and gives the numbers that the rules ask for (`sums`). */
+/** Takes the changes of a plan one by one (`add`) and gives the numbers that the rules ask for (`figures`). */
 export class Scales {
   readonly #policy: Policy
-  readonly #sums = noSums()
-  /** Without what was approved, or confirmed by the feed. */
-  readonly #counts = noTally()
-  /** Without what was approved: what the delivery says itself, and what earlier deltas said. */
-  readonly #own = noTally()
-  readonly #earlier = noTally()
-  readonly #examples: Partial<Record<FactKind, string>> = {}
-  readonly #confirmed: Partial<Record<FactKind, string>> = {}
+  readonly figures: Figures
   /** Signs that the list may lack rows: ours that it lacks (approved or not, as that makes it no better), or shows twice. */
   doubts = 0
 
-  constructor(policy: Policy) {
+  constructor(policy: Policy, carriedOut: Tally) {
     this.#policy = policy
+    this.figures = figuresOf(carriedOut)
   }
 
   add({ change, remembered, pair }: Planned & { readonly pair: Pair | null }): void {
@@ -109,61 +127,60 @@ export class Scales {
   #addLeavingLater({ cause, isConflict, isYoung }: Hold, { counted, absence }: Remembered): void {
     const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && !isConflict)
     if (!isLater || counted.includes('delete')) return
-    this.#own.delete++
-    this.#sums.deletes++
-    if (isYoung === true) this.#sums.young++
-    if (absence === null || this.#policy.now - absence.since < day) this.#sums.leavingLater++
+    this.#foresee('delete', true)
+    this.figures.deletes++
+    if (isYoung === true) this.figures.young++
+    if (absence === null || this.#policy.now - absence.since < day) this.figures.leavingLater++
   }
 
   /** Adds holds of which this run can't tell what is wanted. They count on, or other changes would go in their place. */
   addStanding(holds: readonly Pick<HoldRecord, 'part' | 'clock'>[]): void {
-    if (holds.some(({ part }) => part.startsWith('update'))) this.#own.changed++
+    if (holds.some(({ part }) => part.startsWith('update'))) this.#foresee('changed', true)
     for (const { part, clock } of holds) {
       const what = countedAs(part)
       if (what === null) continue
-      this.#own[what]++
-      if (!isConfirmed(clock, 'confirmed', this.#policy)) this.#counts[what]++
+      this.#foresee(what, true)
+      if (!isConfirmed(clock, 'confirmed', this.#policy)) this.figures.counts[what]++
     }
+  }
+
+  /** Adds to what would become of the site. `isOwn`: this delivery itself says so. */
+  #foresee(what: keyof Tally, isOwn: boolean): void {
+    const { outlook, own, earlier } = this.figures
+    for (const tally of [outlook, isOwn ? own : earlier]) tally[what]++
   }
 
   /** Adds an action to each number, unless the rule that asks for the number has let go of it. */
   #weigh(action: Action, remembered: Remembered, pair: Pair | null): void {
+    const { figures } = this
     const { kind, cause } = action
     const { counted, wasElsewhere } = remembered
     if (kind === 'forget' || cause === 'gone-from-service') this.doubts++
     const isOpen = (part: HeldPart, ends: Ends): boolean =>
       !isLetGo(standingOf(remembered, action, part, this.#policy), ends, this.#policy)
-    const add = (sum: keyof ReturnType<typeof noSums>, isOne: boolean, ends: Ends): void => {
-      if (isOne && isOpen(kind, ends)) this.#sums[sum]++
+    if (kind === 'forget' && cause !== 'other-feed') figures.missing++
+    if (isOpen(kind, 'listed again')) {
+      if (cause === 'gone-from-service') figures.missing++
+      if (kind === 'update' && action.again) figures.editedAgain++
     }
-    if (kind === 'forget' && cause !== 'other-feed') this.#sums.missing++
-    add('missing', cause === 'gone-from-service', 'listed again')
-    add('editedAgain', kind === 'update' && action.again, 'listed again')
     // Only what the delivery says itself tells whether it is older.
     const isOwn = this.#policy.saysItself(action.mlsNumber)
-    const tellsAge = isOwn && pair !== 'renumbered'
-    add('deletes', tellsAge && kind === 'delete', 'never')
-    add('young', tellsAge && kind === 'delete' && action.isYoung, 'never')
-    add('creates', tellsAge && cause === 'new', 'never')
-    add('back', tellsAge && cause === 'new' && action.isBack && !wasElsewhere, 'never')
-    const outlook = isOwn ? this.#own : this.#earlier
+    if (isOwn && pair !== 'renumbered' && isOpen(kind, 'never')) {
+      if (kind === 'delete') figures.deletes++
+      if (kind === 'delete' && action.isYoung) figures.young++
+      if (cause === 'new') figures.creates++
+      if (cause === 'new' && action.isBack && !wasElsewhere) figures.back++
+    }
     const all = countsOf(action, pair).filter((what) => isOpen(partOf(action, what, pair), 'never'))
-    if (all.some(isFact) && !counted.some(isFact)) outlook.changed++
+    if (all.some(isFact) && !counted.some(isFact)) this.#foresee('changed', isOwn)
     for (const what of all) {
       if (counted.includes(what)) continue
-      outlook[what]++
+      this.#foresee(what, isOwn)
       const isNew = isOpen(partOf(action, what, pair), 'confirmed')
-      if (isNew) this.#counts[what]++
-      const examples = isNew ? this.#examples : this.#confirmed
+      if (isNew) figures.counts[what]++
+      const examples = isNew ? figures.examples : figures.confirmedExamples
       if ('fields' in action && isFact(what)) examples[what] ??= exampleOf(what, action)
     }
-  }
-
-  /** The numbers for the rules. `before`: what was carried out within 24 hours. */
-  sums(before: Tally) {
-    const [counts, own, earlier] = [sum(before, this.#counts), sum(before, this.#own), sum(before, this.#earlier)]
-    const examples = { ...this.#confirmed, ...this.#examples }
-    return { ...this.#sums, counts, outlook: sum(own, this.#earlier), own, earlier, examples }
   }
 }
 

@@ -132,12 +132,6 @@ export function createHolds(door: Door): Holds {
         GROUP BY decided_by, decided_at ORDER BY decided_at, decided_by`,
         [feed, now - approvalLasts],
       ),
-    isHeldBy: async (feed, rule, now) =>
-      (await numberOf(
-        door,
-        `${waits} AND EXISTS (SELECT 1 FROM json_array_elements_text(rules::json) AS one WHERE one = $3)`,
-        [feed, now - approvalLasts, rule],
-      )) > 0,
     fingerprint: (feed) => fingerprint(door, feed),
     events: (feed, since) =>
       door.all('SELECT at, what, holds, by FROM hold_event WHERE feed = $1 AND at >= $2 ORDER BY number', [

@@ -211,8 +211,8 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'facts that changed before do not count',
     file: 'src/plan/guard/scales.ts',
-    from: '[sum(before, this.#counts), ',
-    to: '[{ ...this.#counts, ...(({ delete: gone, renumber, create }) => ({ delete: gone, renumber, create }))(sum(before, this.#counts)) }, ',
+    from: 'counts: { ...carriedOut },',
+    to: 'counts: { ...carriedOut, changed: 0, price: 0, class: 0, status: 0, place: 0, size: 0, emptied: 0, garbled: 0 },',
   },
   {
     name: 'no guard of facts',
@@ -260,7 +260,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what is held and can not be told counts for nothing',
     test: 'test/runs/waiting.slow.test.ts › what asks for a person, where the service shows some listings twice',
     file: 'src/plan/guard/scales.ts',
-    from: 'this.#own[what]++',
+    from: 'this.#foresee(what, true)',
     to: 'void what',
   },
   {
@@ -288,14 +288,14 @@ export const guardMutants: readonly Mutant[] = [
     name: 'deletes in their grace make no room',
     test: 'test/runs/waiting.slow.test.ts › in their grace: no more come than stay',
     file: 'src/plan/guard/scales.ts',
-    from: 'this.#sums.leavingLater++',
+    from: 'this.figures.leavingLater++',
     to: 'void absence',
   },
   {
     name: 'deletes in their grace tell of no older file',
     test: 'test/runs/waiting.slow.test.ts › in their grace: a file of before is older',
     file: 'src/plan/guard/scales.ts',
-    from: 'if (isYoung === true) this.#sums.young++',
+    from: 'if (isYoung === true) this.figures.young++',
     to: '',
   },
   {

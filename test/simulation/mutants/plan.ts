@@ -51,8 +51,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'guard counts a run, not 24 hours',
     file: 'src/plan/guard/scales.ts',
-    from: '[sum(before, this.#counts), ',
-    to: '[{ ...sum(before, this.#counts), delete: this.#counts.delete }, ',
+    from: 'counts: { ...carriedOut },',
+    to: 'counts: { ...carriedOut, delete: 0 },',
   },
   {
     name: 'no guard of deletes',
@@ -137,7 +137,7 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'duplicates are not counted',
     file: 'src/run/plan.ts',
-    from: 'summary.listings -= value.duplicates',
+    from: 'summary.listings -= facts.duplicates',
     to: '',
   },
   {
