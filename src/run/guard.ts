@@ -92,16 +92,15 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
     confirm: limits.confirm,
     now: past.moment.now,
   }
-  const trips = [...holding.keys()]
   const isIncomplete = !areComplete(plan)
   const isWhole = settings.deletes && !isIncomplete
-  const isAccepted =
-    summary.complete && !trips.some(({ ends, isOfEarlier }) => ends === 'never' && isOfEarlier !== true)
+  const asksOfAll = ({ ends, isOfEarlier }: Trip): boolean => ends === 'never' && isOfEarlier !== true
+  const isAccepted = summary.complete && ![...holding.keys()].some(asksOfAll)
   const isOlder = found.some(({ name, isOfEarlier }) => name === 'older' && isOfEarlier !== true)
   const isBelieved = isAccepted && !isOlder
   const unclear = new Set(plan.unnamed.unclear.map(({ mlsNumber }) => mlsNumber))
   const stays = (mlsNumber: string): boolean => !isWhole || unclear.has(mlsNumber)
-  const { counts, lookUps, elsewhere, ...counted } = await count(workspace, feed, plan, isBelieved, stays)
+  const { counts, lookUps, elsewhere, ...counted } = await count(workspace, feed, plan, { isWhole, isBelieved }, stays)
   const nameless = counted.nameless + plan.unnamed.nameless
   const notes = [
     ...(feed.notes ?? []),
@@ -126,7 +125,7 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
   const surviving = isBelieved ? 0 : past.surviving.listings - counted.survivors
   const stillHeld = isWhole ? Math.max(plan.unnamed.waiting, surviving) : Math.max(0, past.waiting - gone)
   // What this run's own rules hold their sentences tell; the note is for what is held beside that.
-  const hasUntold = stillHeld > (isWhole ? 0 : counted.held - total(kept))
+  const hasUntold = stillHeld > (isWhole ? 0 : counted.held - kept)
   if (limits.isOff)
     notes.push(`limits: off, so the guard holds nothing${hasUntold || total(refused) > 0 ? ' new' : ''}`)
   if (hasUntold)
@@ -140,9 +139,8 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
   }
   const { resting } = plan.unnamed
   if (isWhole && resting > 0) notes.push(restingSentence(resting, feed))
-  const { held, heldInPart, fresh, stillNameless, digest } = counted
-  // What `approve` shows: earlier holds that stand, and of this run all or, where these include some of its own, what is new.
-  const own = isWhole ? held - counted.beside : fresh
+  const { held, heldInPart, own, stillNameless, digest } = counted
+  // What `approve` shows: earlier holds that stand, and of this run what is not among them.
   const approvable = stillHeld + own + nameless + stillNameless
   const isClockLeft = past.surviving.timed > 0 && stillHeld > 0
   const goes = isClockLeft || waitingForOther > 0 || [...holding.values()].some(({ clock }) => clock !== null)
@@ -252,9 +250,11 @@ async function holdBack(workspace: Workspace, found: readonly Trip[], policy: Po
   /** By accident, or by part where it is held until its time has come, though no rule asks for it any more. */
   const held = new Map<Trip | HeldPart, ReturnType<typeof noHolding>>(found.map((trip) => [trip, noHolding()]))
   /** Held without a rule: as it was refused, or as this run ends no hold. */
-  const [refused, kept] = [noneHeld(), noneHeld()]
+  const refused = noneHeld()
+  let kept = 0
   const letGo = new Map<Ends, { counts: Held; since: number }>()
-  const count = ({ kind, cause }: Action, { change, weighed, heldBy }: Verdict): void => {
+  const count = ({ kind, cause }: Action, verdict: Verdict): Verdict => {
+    const { change, weighed, heldBy } = verdict
     for (const { trip, part, clock, isRefused, isReady, isNew } of heldBy) {
       if (trip === null && isRefused) continue
       const holding = held.get(trip ?? part) ?? noHolding()
@@ -272,17 +272,14 @@ async function holdBack(workspace: Workspace, found: readonly Trip[], policy: Po
       }
     }
     if (heldBy.some(({ trip, isRefused }) => trip === null && isRefused)) refused[kind]++
-    if (policy.endsNone && heldBy.length === 0 && weighed.heldParts.length > 0) kept[kind]++
-  }
-  const counted = (action: Action, verdict: Verdict): Verdict => {
-    count(action, verdict)
+    if (policy.endsNone && heldBy.length === 0 && weighed.heldParts.length > 0) kept++
     const [first] = verdict.letGo
     if (first !== undefined) {
       const byFeed = first.record.ends === 'listed again' ? 'listed again' : 'confirmed'
       // Of a hold that only asked, and so has no clock, nobody knows that the feed said it each night: deltas don't.
       const ends = first.is === 'confirmed' && first.record.clock !== null ? byFeed : 'never'
       const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity }
-      gone.counts[action.kind]++
+      gone.counts[kind]++
       gone.since = Math.min(gone.since, ...verdict.letGo.map(({ record }) => record.since))
       letGo.set(ends, gone)
     }
@@ -292,11 +289,11 @@ async function holdBack(workspace: Workspace, found: readonly Trip[], policy: Po
   const waitsForOther = ({ pair }: Beside, verdict: Verdict): boolean => pair !== null && verdict.change.kind !== 'hold'
   await workspace.turn(found.length > 0 ? 'all' : 'remembered', (action, beside) => {
     const verdict = judge(action, beside, found, policy)
-    return verdict === null || waitsForOther(beside, verdict) ? null : counted(action, verdict)
+    return verdict === null || waitsForOther(beside, verdict) ? null : count(action, verdict)
   })
   await workspace.turn('paired', (action, beside) => {
     const verdict = judge(action, beside, found, policy)
-    return verdict && counted(action, verdict)
+    return verdict && count(action, verdict)
   })
   const holding = [...held].flatMap(([of, holding]): [Trip, typeof holding][] => {
     const listings = total(holding.counts)
@@ -317,11 +314,10 @@ export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string>
 /** What the plan comes to with its holds. */
 const noFigures = () => ({
   lookUps: 0,
-  /** Changes that the guard holds; of them, those that go on in part, that no earlier run held, and beside which earlier holds stay. */
+  /** Changes that the guard holds; of them, those that go on in part, and those that are not among the earlier holds that stay. */
   held: 0,
   heldInPart: 0,
-  fresh: 0,
-  beside: 0,
+  own: 0,
   /** Listings of which an earlier hold would survive a delivery that is not believed, and that this run holds or lets go itself. */
   survivors: 0,
   conflicts: 0,
@@ -342,12 +338,15 @@ const noFigures = () => ({
   elsewhere: new Map<string, { listings: number; examples: string[] }>(),
 })
 
-/** Counts the plan with its holds. `stays`: whether earlier holds of an MLSNumber stay, unless this run holds it itself. */
+/**
+ * Counts the plan with its holds. `stays`: whether earlier holds of an MLSNumber stay, unless this run holds it itself; those of all do
+ * if it is not whole.
+ */
 async function count(
   workspace: Workspace,
   { plan: { volatile } }: Feed,
   { counts: planned, isDoubtful, policy: { saysItself } }: Plan,
-  isBelieved: boolean,
+  { isWhole, isBelieved }: Pick<Guarded, 'isWhole' | 'isBelieved'>,
   stays: (mlsNumber: string) => boolean,
 ) {
   const counts = { ...planned }
@@ -368,10 +367,9 @@ async function count(
     if (isLetGo) figures.waitingForOther++
     const isHeld = isLetGo || (change.kind === 'hold' ? change.cause === 'guard' : weighed.heldParts.length > 0)
     if (isHeld) figures.held++
-    if (isHeld && !wasHeld) figures.fresh++
+    if (isHeld && (isWhole ? !stays(change.mlsNumber) : !wasHeld)) figures.own++
     const survives = holds.some(({ isOfRule, clock, decision }) => isOfRule && (clock !== null || decision !== null))
-    if (isHeld && stays(change.mlsNumber)) figures.beside++
-    else if (survives && (isHeld || weighed.released.length > 0)) figures.survivors++
+    if (survives && (isHeld ? !stays(change.mlsNumber) : weighed.released.length > 0)) figures.survivors++
     if (isHeld && change.kind !== 'hold') figures.heldInPart++
     if (change.kind === 'update' && change.cause === 'mapping') figures.mapped++
     if (change.kind === 'update' && isSignature(change.fields, volatile.fields)) figures.signed++
