@@ -28,11 +28,6 @@ export const askingRules: ReadonlySet<string> = new Set<RuleName>(['older', 'unr
 /** What can be held of a change: the whole action, or one kind of fact of an update. */
 export type HeldPart = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | `update ${FactKind}`
 
-/** The kind that a held part counts as; null: it has none of its own. */
-export function countedAs(part: HeldPart): 'delete' | 'create' | FactKind | null {
-  return part === 'delete' || part === 'create' ? part : factOf(part)
-}
-
 /** The kind of fact that a held part of an update is of; null: it is a whole action. */
 export function factOf(part: HeldPart): FactKind | null {
   const [, what = ''] = part.split(' ')
