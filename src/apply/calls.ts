@@ -37,12 +37,8 @@ type Deleted = Stored<OfKind<'delete'>>
 export async function updateOne(context: ApplyContext, stored: Sent, clear: readonly FieldName[]): Promise<boolean> {
   const { service, feed, store } = context
   const { change } = stored
-  const sent = await outgoingOf(context, change)
-  const refusal = await refusalOf(context, change, sent)
-  if (refusal !== null) {
-    record(context, stored, 'skipped', refusal)
-    return false
-  }
+  const sent = await sendable(context, stored)
+  if (sent === null) return false
   const mark = marksOf(context, 'update', [stored])
   let unsettled = false
   try {
@@ -70,17 +66,17 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
   return false
 }
 
-/** Why a change with held facts is not sent: the service refused the rest before, which the plan can't tell. null: it did not. */
-async function refusalOf(
-  context: ApplyContext,
-  { mlsNumber, withheld }: Create | Update,
-  { listing }: Outgoing,
-): Promise<string | null> {
-  if (withheld.length === 0) return null
+/** What goes out. null: the change is skipped, as facts of it are held and the service refused the rest before, which the plan can't tell. */
+async function sendable(context: ApplyContext, stored: Sent): Promise<Outgoing | null> {
   const { plan, mapping, timezone } = context.feed
-  const row = await rowOf(context, mlsNumber)
-  const now = context.runtime.clock.now()
-  return refusedBefore(row, contentHash(listing, plan.volatile.fields), { mapping: mapping.version, now, timezone })
+  const { mlsNumber, withheld } = stored.change
+  const sent = await outgoingOf(context, stored.change)
+  if (withheld.length === 0) return sent
+  const content = contentHash(sent.listing, plan.volatile.fields)
+  const when = { mapping: mapping.version, now: context.runtime.clock.now(), timezone }
+  const refusal = refusedBefore(await rowOf(context, mlsNumber), content, when)
+  if (refusal !== null) record(context, stored, 'skipped', refusal)
+  return refusal === null ? sent : null
 }
 
 const no = (step: Promise<void>): Promise<boolean> => step.then(() => false)
@@ -132,10 +128,8 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
     if (change.kind === 'create' && change.cause === 'gone-from-service' && !(await isUpdatedInVain(context, change)))
       return void (await updateOne(context, stored, []))
   }
-  const sent = await outgoingOf(context, change)
-  const refusal = await refusalOf(context, change, sent)
-  if (refusal !== null) return record(context, stored, 'skipped', refusal)
-  await sendCreate(context, stored, sent)
+  const sent = await sendable(context, stored)
+  if (sent !== null) await sendCreate(context, stored, sent)
 }
 
 /**
