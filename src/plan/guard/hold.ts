@@ -25,6 +25,10 @@ export type RuleName = (typeof ruleNames)[number]
 /** The rules that ask a person. While one of them holds a listing, no time lets anything of it go, whatever other rules hold it. */
 export const askingRules: ReadonlySet<string> = new Set<RuleName>(['older', 'unrecognisable'])
 
+/** What ends the holds of a rule. */
+export const endsOf = (rule: RuleName): Ends =>
+  rule === 'chatbot' ? 'listed again' : askingRules.has(rule) ? 'never' : 'confirmed'
+
 /** What can be held of a change: the whole action, or one kind of fact of an update. */
 export type HeldPart = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | `update ${FactKind}`
 
