@@ -12,7 +12,7 @@ import { NotSent } from '../service/retry.ts'
 import type { Begun, Confirmation } from '../store/store.ts'
 import type { OfKind, Respelled, Stored } from '../workspace/workspace.ts'
 import { outranks } from './context.ts'
-import type { ApplyContext, Orders } from './context.ts'
+import type { ApplyContext } from './context.ts'
 import {
   confirmation,
   done,
@@ -369,7 +369,7 @@ function asServiceError(error: unknown): ServiceError {
  * before this call may still land, so that `clear` leaves the marks.
  */
 function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored<Action>[], earlier = false) {
-  const { store, feed, orders, runtime, underWay } = context
+  const { store, feed, runtime, underWay } = context
   const mark = {
     changes,
     isMade: false,
@@ -377,7 +377,7 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
       mark.isMade = true
       const calls = changes.map((planned) => ({
         key: planned.change.mlsNumber,
-        counts: countedBy(kind, planned, orders),
+        counts: countedBy(kind, planned, context),
       }))
       await store.ledger.begin(feed.chatbot, feed.name, kind, calls, runtime.clock.now())
       for (const { seq } of changes) underWay.add(seq)
@@ -395,9 +395,9 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
 }
 
 /** What a call counts as. Only a Create counts as `create`, and not during a first load. */
-function countedBy(kind: CallKind, { change, weighed }: Stored<Action>, orders: Orders): Begun['counts'] {
-  const { isFirstLoad, countsNothing } = orders
-  const counts = countsNothing ? [] : (weighed.counts ?? countsOf(change))
+function countedBy(kind: CallKind, { change, weighed }: Stored<Action>, context: ApplyContext): Begun['counts'] {
+  // Whoever switched the guard off has decided, as by an approval.
+  const counts = context.feed.plan.limits.isOff ? [] : (weighed.counts ?? countsOf(change))
   if (kind === 'delete') return counts.length > 0 ? counts : ['left']
-  return kind === 'create' && !isFirstLoad ? counts : counts.filter((what) => what !== 'create')
+  return kind === 'create' && !context.orders.isFirstLoad ? counts : counts.filter((what) => what !== 'create')
 }

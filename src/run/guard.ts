@@ -170,7 +170,6 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
     createsNothing: others.rival !== null,
     takesOffCopies: settings.deletes,
     isFirstLoad,
-    countsNothing: limits.isOff,
     saysOnce,
     forms: past.forms,
     listed,
