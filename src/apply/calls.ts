@@ -12,7 +12,7 @@ import { NotSent } from '../service/retry.ts'
 import type { Begun, Confirmation } from '../store/store.ts'
 import type { OfKind, Respelled, Stored } from '../workspace/workspace.ts'
 import { outranks } from './context.ts'
-import type { ApplyContext, Orders } from './context.ts'
+import type { ApplyContext } from './context.ts'
 import {
   confirmation,
   done,
@@ -37,12 +37,8 @@ type Deleted = Stored<OfKind<'delete'>>
 export async function updateOne(context: ApplyContext, stored: Sent, clear: readonly FieldName[]): Promise<boolean> {
   const { service, feed, store } = context
   const { change } = stored
-  const sent = await outgoingOf(context, change)
-  const refusal = await refusalOf(context, change, sent)
-  if (refusal !== null) {
-    record(context, stored, 'skipped', refusal)
-    return false
-  }
+  const sent = await sendable(context, stored)
+  if (sent === null) return false
   const mark = marksOf(context, 'update', [stored])
   let unsettled = false
   try {
@@ -70,17 +66,17 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
   return false
 }
 
-/** Why a change with held facts is not sent: the service refused the rest before, which the plan can't tell. null: it did not. */
-async function refusalOf(
-  context: ApplyContext,
-  { mlsNumber, withheld }: Create | Update,
-  { listing }: Outgoing,
-): Promise<string | null> {
-  if (withheld.length === 0) return null
+/** What goes out. null: the change is skipped, as facts of it are held and the service refused the rest before, which the plan can't tell. */
+async function sendable(context: ApplyContext, stored: Sent): Promise<Outgoing | null> {
   const { plan, mapping, timezone } = context.feed
-  const row = await rowOf(context, mlsNumber)
-  const now = context.runtime.clock.now()
-  return refusedBefore(row, contentHash(listing, plan.volatile.fields), { mapping: mapping.version, now, timezone })
+  const { mlsNumber, withheld } = stored.change
+  const sent = await outgoingOf(context, stored.change)
+  if (withheld.length === 0) return sent
+  const content = contentHash(sent.listing, plan.volatile.fields)
+  const when = { mapping: mapping.version, now: context.runtime.clock.now(), timezone }
+  const refusal = refusedBefore(await rowOf(context, mlsNumber), content, when)
+  if (refusal !== null) record(context, stored, 'skipped', refusal)
+  return refusal === null ? sent : null
 }
 
 const no = (step: Promise<void>): Promise<boolean> => step.then(() => false)
@@ -132,10 +128,8 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
     if (change.kind === 'create' && change.cause === 'gone-from-service' && !(await isUpdatedInVain(context, change)))
       return void (await updateOne(context, stored, []))
   }
-  const sent = await outgoingOf(context, change)
-  const refusal = await refusalOf(context, change, sent)
-  if (refusal !== null) return record(context, stored, 'skipped', refusal)
-  await sendCreate(context, stored, sent)
+  const sent = await sendable(context, stored)
+  if (sent !== null) await sendCreate(context, stored, sent)
 }
 
 /**
@@ -375,7 +369,7 @@ function asServiceError(error: unknown): ServiceError {
  * before this call may still land, so that `clear` leaves the marks.
  */
 function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored<Action>[], earlier = false) {
-  const { store, feed, orders, runtime, underWay } = context
+  const { store, feed, runtime, underWay } = context
   const mark = {
     changes,
     isMade: false,
@@ -383,7 +377,7 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
       mark.isMade = true
       const calls = changes.map((planned) => ({
         key: planned.change.mlsNumber,
-        counts: countedBy(kind, planned, orders),
+        counts: countedBy(kind, planned, context),
       }))
       await store.ledger.begin(feed.chatbot, feed.name, kind, calls, runtime.clock.now())
       for (const { seq } of changes) underWay.add(seq)
@@ -401,9 +395,9 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
 }
 
 /** What a call counts as. Only a Create counts as `create`, and not during a first load. */
-function countedBy(kind: CallKind, { change, weighed }: Stored<Action>, orders: Orders): Begun['counts'] {
-  const { isFirstLoad, countsNothing } = orders
-  const counts = countsNothing ? [] : (weighed.counts ?? countsOf(change))
+function countedBy(kind: CallKind, { change, weighed }: Stored<Action>, context: ApplyContext): Begun['counts'] {
+  // Whoever switched the guard off has decided, as by an approval.
+  const counts = context.feed.plan.limits.isOff ? [] : (weighed.counts ?? countsOf(change))
   if (kind === 'delete') return counts.length > 0 ? counts : ['left']
-  return kind === 'create' && !isFirstLoad ? counts : counts.filter((what) => what !== 'create')
+  return kind === 'create' && !context.orders.isFirstLoad ? counts : counts.filter((what) => what !== 'create')
 }

@@ -12,7 +12,7 @@ export interface ApplyFeed {
   name: string
   chatbot: string
   mapping: { version: string }
-  plan: Pick<PlanConfig, 'volatile' | 'settle' | 'ownership'>
+  plan: Pick<PlanConfig, 'limits' | 'volatile' | 'settle' | 'ownership'>
   concurrency: number
   /** IANA time zone in which people read times. */
   timezone: string
@@ -62,8 +62,6 @@ export interface Orders {
   saysOnce: boolean
   /** This is the first load: what it creates does not count as new. */
   isFirstLoad: boolean
-  /** The guard was off: whoever switched it off has decided, as by an approval, so nothing counts for later runs. */
-  countsNothing: boolean
 }
 
 /** What the parts of apply share during a run. */

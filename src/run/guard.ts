@@ -10,7 +10,7 @@ import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
 import { judge, waitOf } from '../plan/guard/guard.ts'
 import type { Beside, Verdict } from '../plan/guard/guard.ts'
-import { isPartOf } from '../plan/guard/hold.ts'
+import { askingRules, isPartOf } from '../plan/guard/hold.ts'
 import type { Ends, HeldPart } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -86,15 +86,10 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
     healed: found.length === 0 ? await healedOf(workspace, past, plan) : new Set<HeldPart>(),
   }
   const { holding, refused, kept, letGo } = await holdBack(workspace, found, policy, saysOnce)
-  const about: About = {
-    feed: feed.name,
-    timezone: feed.timezone,
-    confirm: limits.confirm,
-    now: past.moment.now,
-  }
+  const about: About = { feed: feed.name, timezone: feed.timezone, confirm: limits.confirm, now: past.moment.now }
   const isIncomplete = !areComplete(plan)
   const isWhole = settings.deletes && !isIncomplete
-  const asksOfAll = ({ ends, isOfEarlier }: Trip): boolean => ends === 'never' && isOfEarlier !== true
+  const asksOfAll = ({ name, isOfEarlier }: Trip): boolean => askingRules.has(name) && isOfEarlier !== true
   const isAccepted = summary.complete && ![...holding.keys()].some(asksOfAll)
   const isOlder = found.some(({ name, isOfEarlier }) => name === 'older' && isOfEarlier !== true)
   const isBelieved = isAccepted && !isOlder
@@ -175,7 +170,6 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
     createsNothing: others.rival !== null,
     takesOffCopies: settings.deletes,
     isFirstLoad,
-    countsNothing: limits.isOff,
     saysOnce,
     forms: past.forms,
     listed,

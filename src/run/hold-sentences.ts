@@ -3,6 +3,7 @@ import { many, spanInWords } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { ActionKind } from '../plan/change.ts'
 import { facts } from '../plan/guard/facts.ts'
+import { endsOf } from '../plan/guard/hold.ts'
 import type { Ends } from '../plan/guard/hold.ts'
 import type { Trip } from '../plan/guard/rules.ts'
 
@@ -53,7 +54,7 @@ export function sentenceOf(trip: Trip, held: Held, about: About): string {
   return `${trip.sentence}. ${endingOf(trip, held, about)}`
 }
 
-function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: About): string {
+function endingOf({ name, waitsFor, fact, numbers }: Trip, held: Held, about: About): string {
   const { counts, clock, last, refused, asking } = held
   const { feed, timezone, confirm } = about
   if (waitsFor !== undefined) return `Nothing of it is carried out until ${waitsFor} or you approve it`
@@ -64,7 +65,7 @@ function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: Ab
     return `Held with their old numbers until ${end}; the site keeps showing them`
   }
   const ofFact = fact === undefined || counts.update === 0 ? '' : ` of ${facts[fact].words[2]}`
-  const end = endInWords(total(counts), ends, held, about)
+  const end = endInWords(total(counts), endsOf(name), held, about)
   return `Held: ${countsInWords(counts)}${ofFact}. ${end[0].toUpperCase()}${end.slice(1)}; now: listing-sync approve ${feed}`
 }
 

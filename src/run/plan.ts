@@ -4,7 +4,7 @@ import { breathe, createBreath } from '../core/breath.ts'
 import { listingAt } from '../core/listing.ts'
 import { passedSince } from '../core/turn.ts'
 import { hold, isUnwritten, noCounts, reasonOf } from '../plan/change.ts'
-import type { Action, Change, Counts, Create, Planned, Steps, Update } from '../plan/change.ts'
+import type { Action, Change, Counts, Create, Planned, Update } from '../plan/change.ts'
 import { factsBroken } from '../plan/guard/facts.ts'
 import { contentOf, contentsBefore } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
@@ -207,18 +207,6 @@ export async function decide(feed: Feed, { store, workspace, signal }: Readers, 
   const moves = { leaving: 0, arriving: 0 }
   const isRestored = past.isBehind || others.isBehind
   const isTired = createBreath()
-  const take = async ({ asks, changes, notes, unchanged }: Steps): Promise<void> => {
-    if (asks.length > 0) throw new Error(`The plan asks for ${asks[0].key}, which was not looked up for it`)
-    counts.unchanged += unchanged
-    if (notes.length > 0) workspace.addBookkeeping(notes)
-    if (notes.some(({ op }) => op === 'unreadable')) moves.arriving++
-    const named = await namingHolders(feed, { store, workspace }, changes, now)
-    if (named.length > 0) workspace.addChanges(named.map(asDoubted), settings)
-    if (!isTired(unchanged + changes.length + notes.length)) return
-    await breathe()
-    // The plan of a large office takes minutes, and a container has ten seconds.
-    signal.throwIfAborted()
-  }
   const asDoubted = ({ change: planned, remembered: before }: Planned): Planned => {
     const remembered = past.isNewMapping ? withRefusals(before) : before
     const isNew = planned.cause === 'new' || planned.cause === 'never-sent'
@@ -231,7 +219,18 @@ export async function decide(feed: Feed, { store, workspace, signal }: Readers, 
   }
   const facts = noFacts()
   const inputs = inputsOf(feed, { store, workspace }, now, isRestored)
-  for await (const steps of planChanges(inputs, settings, facts)) await take(steps)
+  for await (const { asks, changes, notes, unchanged } of planChanges(inputs, settings, facts)) {
+    if (asks.length > 0) throw new Error(`The plan asks for ${asks[0].key}, which was not looked up for it`)
+    counts.unchanged += unchanged
+    if (notes.length > 0) workspace.addBookkeeping(notes)
+    if (notes.some(({ op }) => op === 'unreadable')) moves.arriving++
+    const named = await namingHolders(feed, { store, workspace }, changes, now)
+    if (named.length > 0) workspace.addChanges(named.map(asDoubted), settings)
+    if (!isTired(unchanged + changes.length + notes.length)) continue
+    await breathe()
+    // The plan of a large office takes minutes, and a container has ten seconds.
+    signal.throwIfAborted()
+  }
   if (moves.arriving > 0) {
     const beside = await deletesBeside(feed, { store, workspace }, delivery.mode === 'full', now)
     moves.leaving += beside.length

@@ -17,7 +17,6 @@ export function saidBefore(
   return {
     name: 'older',
     setting: null,
-    ends: 'never',
     waitsFor: 'a delivery names these listings',
     isOfEarlier: true,
     label: 'said before the store was put back',

@@ -3,7 +3,6 @@ import type Database from 'better-sqlite3'
 import { breathe, createBreath } from '../core/breath.ts'
 import { DeleteAbsent, ForgetAbsent, isUnwritten } from '../plan/change.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Planned } from '../plan/change.ts'
-import type { Beside } from '../plan/guard/guard.ts'
 import { nothingRemembered, unweighed } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { AbsenceProof } from '../plan/proof.ts'
@@ -69,11 +68,9 @@ export function createPlan(
     return paged<ChangeRow>(pageRows, (last) => page.all(...values, last?.seq ?? 0))
   }
 
-  const memoryOf = ({ remembered }: ChangeRow): Remembered =>
-    remembered === null ? nothingRemembered : JSON.parse(remembered)
   function stored(row: ChangeRow): Stored {
     const { seq, key, change, weighed, result, error } = row
-    const remembered = memoryOf(row)
+    const remembered: Remembered = row.remembered === null ? nothingRemembered : JSON.parse(row.remembered)
     return {
       seq,
       change: revived(key, JSON.parse(change), remembered),
@@ -170,16 +167,10 @@ export function createPlan(
       let batch: Rewritten[] = []
       for (const row of walk(turned[which])) {
         if (isTired()) await breathe()
-        const { seq, change } = stored(row)
+        const { seq, change, remembered, pair } = stored(row)
         if (change.kind === 'hold') continue
-        const { pair: kind, heldBeside, refusedBeside } = row
-        const beside: Beside = {
-          remembered: memoryOf(row),
-          pair: pairs[kind],
-          heldBeside,
-          ...(refusedBeside === 1 && { isRefusedBeside: true }),
-        }
-        const turnedTo = give(change, beside)
+        const refused = row.refusedBeside === 1 && { isRefusedBeside: true }
+        const turnedTo = give(change, { remembered, pair, heldBeside: row.heldBeside, ...refused })
         if (turnedTo === null) continue
         if (batch.push({ seq, change: turnedTo.change, weighed: turnedTo.weighed }) < pageRows) continue
         rewriteAll(batch)

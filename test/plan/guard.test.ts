@@ -610,7 +610,6 @@ describe('the map of rules', () => {
       return {
         name: 'facts',
         setting: 'share',
-        ends: 'confirmed',
         label: 'too many prices change',
         numbers: { listings: price, ours },
         sentence: `${price} of ${ours} listings would change their price (limits.share)`,

@@ -4,7 +4,7 @@ import { countsOf, hold } from '../change.ts'
 import type { Action, Change } from '../change.ts'
 import { fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { factOf } from './hold.ts'
+import { endsOf, factOf } from './hold.ts'
 import type { HeldPart, Pair, PartHeld, Remembered, RuleName, Weighed } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, partOf, standingOf } from './scales.ts'
@@ -55,20 +55,20 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     pair === 'renumbered' &&
     (action.kind === 'create' ? action.broken.includes(fact) : heldBeside?.includes(label) === true)
   const about = trips.flatMap((trip) => {
-    const { fact, ends, label } = trip
+    const { name, fact, label } = trip
+    const ends = endsOf(name)
     const part: HeldPart = fact === undefined || isWhole(fact, label) ? action.kind : `update ${fact}`
     const stands = standing(part)
     // A hold of an update goes on as one of the create, if the listing vanished from the service meanwhile.
     const isHeld = stands.record !== null || (action.kind === 'create' && standing('update').record !== null)
     if (!trip.holds(action, pair, isHeld) || !hasPart(action, part)) return []
     const isHolding = trip.isToldOn !== true && (heldBeside !== null || !isLetGo(stands, ends, policy))
-    return { trip, part, ...stands, isHolding }
+    return { trip, ends, part, ...stands, isHolding }
   })
-  const isAsked = about.some(({ trip, isHolding }) => isHolding && trip.ends === 'never')
+  const isAsked = about.some(({ ends, isHolding }) => isHolding && ends === 'never')
   const byRule = about.filter(({ is, isHolding }) => isHolding || (isAsked && is === 'confirmed'))
   const isAsking =
-    isRefusedBeside ||
-    byRule.some(({ trip: { ends } }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
+    isRefusedBeside || byRule.some(({ ends }) => ends === 'never' || (ends === 'listed again' && !policy.isListedAgain))
   const held = new Set(byRule.map(({ part }) => part))
   const before = remembered.holds.flatMap(({ part }) => {
     const stands = standing(part)
@@ -109,10 +109,8 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     const by = byRule.filter((holding) => holding.part === part)
     const [first] = by
     // What the feed has confirmed stays a hold of the feed, although under other keys the rule `chatbot` alone still holds it.
-    const isOfFeed =
-      first?.is === 'confirmed' && first.record.ends === 'confirmed' && first.trip.ends === 'listed again'
-    const ends =
-      isOfFeed || by.some(({ trip }) => trip.ends === 'confirmed') ? 'confirmed' : (first?.trip.ends ?? 'never')
+    const isOfFeed = first?.is === 'confirmed' && first.record.ends === 'confirmed' && first.ends === 'listed again'
+    const ends = isOfFeed || by.some((holding) => holding.ends === 'confirmed') ? 'confirmed' : (first?.ends ?? 'never')
     const rules = [...new Set(by.map(({ trip }) => trip.name))]
     return { part, content, rules, ends: isRefusedBeside ? 'never' : ends }
   })
@@ -123,7 +121,8 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     heldBy: [...byRule, ...(endsNone ? [] : mentioned)].map(({ trip, part, is, record }) => {
       const isRefused = is === 'refused'
       const clock = isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now)
-      const isReady = trip !== null && record !== null && !isAsking && isLetGo({ is, record }, trip.ends, policy)
+      const isReady =
+        trip !== null && record !== null && !isAsking && isLetGo({ is, record }, endsOf(trip.name), policy)
       const isNew = record === null && (part !== 'delete' || remembered.absence === null)
       return { trip, part, clock, isRefused, isReady, isNew }
     }),
@@ -142,7 +141,6 @@ export function waitOf(part: HeldPart, listings: number): Trip {
   return {
     name,
     setting: name === 'arriving' ? 'growth' : 'share',
-    ends: 'confirmed',
     label: heldBefore,
     ...(fact !== null && { fact }),
     numbers: { waiting: listings },

@@ -25,13 +25,12 @@ export type RuleName = (typeof ruleNames)[number]
 /** The rules that ask a person. While one of them holds a listing, no time lets anything of it go, whatever other rules hold it. */
 export const askingRules: ReadonlySet<string> = new Set<RuleName>(['older', 'unrecognisable'])
 
+/** What ends the holds of a rule. */
+export const endsOf = (rule: RuleName): Ends =>
+  rule === 'chatbot' ? 'listed again' : askingRules.has(rule) ? 'never' : 'confirmed'
+
 /** What can be held of a change: the whole action, or one kind of fact of an update. */
 export type HeldPart = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | `update ${FactKind}`
-
-/** The kind that a held part counts as; null: it has none of its own. */
-export function countedAs(part: HeldPart): 'delete' | 'create' | FactKind | null {
-  return part === 'delete' || part === 'create' ? part : factOf(part)
-}
 
 /** The kind of fact that a held part of an update is of; null: it is a whole action. */
 export function factOf(part: HeldPart): FactKind | null {

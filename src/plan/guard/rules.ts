@@ -3,7 +3,8 @@ import { many } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
 import type { Action } from '../change.ts'
 import type { PlanConfig } from '../settings.ts'
-import type { Ends, Pair, RuleName } from './hold.ts'
+import { askingRules } from './hold.ts'
+import type { Pair, RuleName } from './hold.ts'
 import { factKinds, facts } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import type { Figures, Policy } from './scales.ts'
@@ -44,7 +45,6 @@ export interface Trip {
   readonly name: RuleName
   /** The setting below `limits` that it goes by; null: it goes by constants alone. */
   readonly setting: keyof Limits | null
-  readonly ends: Ends
   /** As a clause, the only thing that ends it besides a person. */
   readonly waitsFor?: string
   /** It holds what earlier deltas said, and not the whole of this delivery. */
@@ -98,10 +98,8 @@ function mayLeave(seen: Seen, limits: Limits): number {
   return seen.isFirstLoad && !seen.isMirror ? Infinity : allowed(seen, limits)
 }
 
-/** Rules that go by `share`. What the feed goes on saying is believed in the end. */
-const byShare = { setting: 'share', ends: 'confirmed' } as const
 /** Rules that ask a person. They hold no `refresh`: some come each night, so the person would be asked for ever. */
-const asks = { setting: null, ends: 'never', holds: ({ cause }: Action) => cause !== 'refresh' } as const
+const asks = { setting: null, holds: ({ cause }: Action) => cause !== 'refresh' } as const
 
 const leaving: Rule = (seen, limits) => {
   const { ours, counts } = seen
@@ -114,7 +112,6 @@ const leaving: Rule = (seen, limits) => {
   return {
     name: 'leaving',
     setting: isAsEmpty ? null : 'share',
-    ends: 'confirmed',
     label: 'too many listings would leave',
     numbers: { leaving: counts.delete, ours, allowed: isAsEmpty ? 0 : usual },
     sentence: `${counts.delete} of ${ours} listings would leave the site${because}`,
@@ -128,7 +125,7 @@ const renumbered: Rule = (seen, limits) => {
   if (isFirstLoad || counts.renumber <= most) return null
   return {
     name: 'leaving',
-    ...byShare,
+    setting: 'share',
     label: 'too many homes came under other MLSNumbers',
     numbers: { renumbered: counts.renumber, ours, allowed: most },
     sentence: `${counts.renumber} of ${ours} homes came under other MLSNumbers`,
@@ -153,7 +150,6 @@ const arriving: Rule = (seen, limits) => {
   return {
     name: 'arriving',
     setting: most < usual ? null : 'growth',
-    ends: 'confirmed',
     label: 'too many listings are new',
     numbers: { arriving: counts.create, ours, allowed: most },
     sentence: `${many(counts.create, 'new listing')} beside ${ours}; ${because}`,
@@ -173,7 +169,7 @@ const changing =
     const such = example === '' ? '' : ` (${example}, …)`
     return {
       name: 'facts',
-      ...byShare,
+      setting: 'share',
       label: `too many listings would change ${plural}`,
       fact,
       numbers: { kind: fact, listings, ours, allowed: most, example },
@@ -253,7 +249,6 @@ const chatbot: Rule = (seen, limits) => {
   return {
     name: 'chatbot',
     setting: 'share',
-    ends: 'listed again',
     label: "the chatbot's list is in doubt",
     numbers: { missing, strange, editedAgain, ours, allowed: most, keys: otherKeys ? 'other' : 'as before' },
     sentence: isList ? list : `${edited}; ${upTo}; another program seems to write them`,
@@ -287,7 +282,7 @@ export const rules: readonly Rule[] = [
 export function tripsOf(seen: Seen, limits: Limits, from: readonly Rule[] = rules): Trip[] {
   const foundIn = (what: Seen): Trip[] => from.flatMap((rule) => rule(what, limits) ?? [])
   const found = foundIn(seen)
-  if (!found.some(({ ends }) => ends === 'never')) return found
+  if (!found.some(({ name }) => askingRules.has(name))) return found
   const labels = new Set(found.map(({ label }) => label))
   const stillFound = foundIn({ ...seen, counts: seen.outlook, leavingLater: 0 })
   return stillFound.map((trip) => ({ ...trip, isToldOn: !labels.has(trip.label) }))

@@ -7,7 +7,7 @@ import { countsOf } from '../change.ts'
 import type { Action, Create, Hold, Planned, Update } from '../change.ts'
 import { facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { countedAs } from './hold.ts'
+import { factOf } from './hold.ts'
 import type { Counted, Ends, HeldPart, HoldRecord, Pair, Remembered, Tally } from './hold.ts'
 
 /** What decides whether a change that earlier runs held goes now. Times in milliseconds. */
@@ -137,7 +137,7 @@ export class Scales {
   addStanding(holds: readonly Pick<HoldRecord, 'part' | 'clock'>[]): void {
     if (holds.some(({ part }) => part.startsWith('update'))) this.#foresee('changed', true)
     for (const { part, clock } of holds) {
-      const what = countedAs(part)
+      const what = part === 'delete' || part === 'create' ? part : factOf(part)
       if (what === null) continue
       this.#foresee(what, true)
       if (!isConfirmed(clock, 'confirmed', this.#policy)) this.figures.counts[what]++

@@ -45,8 +45,8 @@ export const applyMutants: readonly Mutant[] = [
     name: 'what is refused of an update beside a held fact is sent in each run',
     test: 'test/runs/faults.test.ts › so it is where another fact of it is held: what goes out is the same, until the fact is let go',
     file: 'src/apply/calls.ts',
-    from: 'if (withheld.length === 0) return null',
-    to: 'return null',
+    from: 'if (withheld.length === 0) return sent',
+    to: 'return sent',
   },
   {
     name: 'a delete that may land late is forgotten',
