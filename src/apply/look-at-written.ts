@@ -129,12 +129,20 @@ async function baselineOf(
 
 /**
  * Whether a number or a choice is still shown as it was before the write that was to change it. A service may spell a text in its own
- * way, but no price: somebody puts the old one back, or the service does not take that field.
+ * way, drop digits or show no number at all, but has no form of its own for a price: somebody puts the old one back, or the service
+ * does not take that field.
  */
 function staysAsItWas({ kind, cause, fields }: Create | Update, { field, from, to }: FieldChange): boolean {
   if (kind === 'create' || !(['changed', 'mapping', 'drifted'] as string[]).includes(cause)) return false
-  const isSpelled = typeof to !== 'number' && field !== 'Status' && field !== 'SaleType'
-  return !isSpelled && fields.some((was) => was.field === field && was.from === from)
+  const isNumber = typeof from === 'number' && typeof to === 'number' && !dropsDigits(from, to)
+  if (!isNumber && field !== 'Status' && field !== 'SaleType') return false
+  return fields.some((was) => was.field === field && was.from === from)
+}
+
+/** Whether they differ only in digits behind the last of `shown`, as of coordinates that a service rounds. */
+function dropsDigits(shown: number, sent: number): boolean {
+  const [, digits = ''] = String(shown).split('.')
+  return Math.abs(sent - shown) < 10 ** -digits.length
 }
 
 /** The same change as an update, to send it again: the listing is there by now, and keeps what Create answered. */

@@ -188,6 +188,22 @@ test.each(['changed', 'drifted'])(
   },
 )
 
+test('coordinates that a service rounds are its own form, also where they come with more digits later', async () => {
+  await begin({ coordinateDecimals: 4 })
+  const rounded = (degrees: number): number => Number(degrees.toFixed(4))
+  const before = all.map(({ latitude, longitude, ...listing }) => ({
+    ...listing,
+    latitude: rounded(latitude),
+    longitude: rounded(longitude),
+  }))
+  world.deliver(zillowFeed(before))
+  await world.run()
+  world.deliver(zillowFeed(before.map((listing) => ({ ...listing, latitude: listing.latitude + 0.00002 }))))
+  const { notes } = await world.run()
+  expect(notes).toMatchObject([expect.stringContaining('Latitude is shown otherwise than sent in 12 listings')])
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
+})
+
 test.each(['overwrite', 'keep', 'report'])(
   'so is one that is ignored while nobody can look, and it is made no form of (drift: %s)',
   async (drift) => {
