@@ -11,7 +11,7 @@ import type { Action, ActionKind, Counts } from '../plan/change.ts'
 import { judge, waitOf } from '../plan/guard/guard.ts'
 import type { Beside, Verdict } from '../plan/guard/guard.ts'
 import { askingRules, isPartOf } from '../plan/guard/hold.ts'
-import type { Ends, HeldPart } from '../plan/guard/hold.ts'
+import type { Ends, HeldPart, RuleName } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Policy } from '../plan/guard/scales.ts'
 import type { Seen, Trip } from '../plan/guard/rules.ts'
@@ -179,7 +179,7 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
 
 /** The numbers that the rules ask for. */
 function seenIn(feed: Feed, past: Past, { delivery, facts, policy, figures }: Plan, isFirstLoad: boolean): Seen {
-  const { last, moment, otherKeys, isOlder, isUnrecognisable } = past
+  const { last, moment, otherKeys, waitingByRule } = past
   const { summary } = delivery
   return {
     ...figures,
@@ -190,8 +190,8 @@ function seenIn(feed: Feed, past: Past, { delivery, facts, policy, figures }: Pl
     isEmpty: summary.complete && summary.records === 0,
     older: delivery.older,
     saysItself: policy.saysItself,
-    wasOlder: isOlder,
-    wasUnrecognisable: isUnrecognisable,
+    wasOlder: waitingByRule.has('older' satisfies RuleName),
+    wasUnrecognisable: waitingByRule.has('unrecognisable' satisfies RuleName),
     strange: facts.strange,
     otherKeys,
   }

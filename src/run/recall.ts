@@ -4,7 +4,7 @@ import { dayIn } from '../core/zone.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Stamp } from '../core/mark.ts'
 import type { LastDelivery, SavedValidators, StoreReader, Writer } from '../store/store.ts'
-import type { HeldPart, RuleName } from '../plan/guard/hold.ts'
+import type { HeldPart } from '../plan/guard/hold.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** What the store knows of a feed as a run of it begins. */
@@ -38,10 +38,8 @@ export interface Past {
   surviving: { listings: number; timed: number }
   /** By part, of how many listings it holds one that goes by itself. */
   clocks: ReadonlyMap<HeldPart, number>
-  /** The last delivery was held as older than the one before. */
-  isOlder: boolean
-  /** The same, as unrecognisable. */
-  isUnrecognisable: boolean
+  /** By rule, of how many it holds something that nobody has approved. */
+  waitingByRule: ReadonlyMap<string, number>
   /** The last complete delivery was read by another mapping, time zone or encoding, or other fields were volatile. */
   isNewMapping: boolean
   /** Fields that the service is known to show in a form of its own. */
@@ -91,7 +89,6 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
   // takes no lease.
   const last = isBehind ? { ...known, lastKey: null } : known
   const { validators } = last
-  const waitingByRule = await holds.waitingByRule(name, now)
   const isStillValid = validators !== null && validators.basis === (await basisOf(feed, store, lostAt))
   return {
     moment: { now, today: dayIn(timezone, now), timezone },
@@ -107,11 +104,10 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     isEmpty: isNew && (await snapshot.isEmpty(chatbot, name)),
     validators: isStillValid ? validators : null,
     waiting: await holds.waiting(name, now),
+    waitingByRule: await holds.waitingByRule(name, now),
     surviving: await holds.surviving(name, now),
     clocks: await holds.clocks(name, now),
     isNewMapping: known.mapping !== null && known.mapping !== mapping.version,
-    isOlder: waitingByRule.has('older' satisfies RuleName),
-    isUnrecognisable: waitingByRule.has('unrecognisable' satisfies RuleName),
     forms: new Set(await learnt.forms(name)),
     otherKeys: lastKeys !== null && lastKeys !== keys,
     deleteBatch: Math.min(deleteBatch, (await learnt.number(chatbot, 'deleteBatch')) ?? deleteBatch),

@@ -240,12 +240,10 @@ const chatbot: Rule = (seen, limits) => {
   const upTo = `up to ${most} may be (limits.share)`
   const keys = otherKeys ? ', which was read with other keys than before' : ''
   const lacks = `${missing} of ${many(ours, 'listing')} ${missing === 1 ? 'is' : 'are'} missing from the chatbot's list${keys}`
-  const under =
-    strange === 1
-      ? 'and 1 is there under an MLSNumber that this feed never wrote'
-      : `and ${strange} are there under MLSNumbers that this feed never wrote`
-  const edited = `${editedAgain} of ${ours} listings were edited on the chatbot again after they had been sent again`
+  const [are, numbers] = strange === 1 ? ['is', 'an MLSNumber'] : ['are', 'MLSNumbers']
+  const under = `and ${strange} ${are} there under ${numbers} that this feed never wrote`
   const list = isRespelled ? `${lacks}, ${under}` : `${lacks}; ${upTo}`
+  const edited = `${editedAgain} of ${ours} listings were edited on the chatbot again after they had been sent again`
   return {
     name: 'chatbot',
     setting: 'share',
