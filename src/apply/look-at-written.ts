@@ -115,8 +115,8 @@ async function baselineOf(
     if (shown === null) return null
     fields = otherwise(shown)
   }
-  if (fields.length > 0 && isOfAnotherRun(context, shown))
-    return { key, hash: shown.hash, ignored: true, isAtRest: false }
+  const isIgnored = isOfAnotherRun(context, shown) || fields.some((now) => isUnknown(now) && staysAsItWas(change, now))
+  if (fields.length > 0 && isIgnored) return { key, hash: shown.hash, ignored: true, isAtRest: false }
   for (const fieldChange of fields) {
     const times = isToBeCleared(fieldChange) ? found.uncleared : found.forms
     const before = times[fieldChange.field] ?? 0
@@ -125,6 +125,16 @@ async function baselineOf(
     if (isSentTwice && before > 0) known.add(fieldChange.field)
   }
   return { key, hash: shown.hash, ignored: false, isAtRest: false }
+}
+
+/**
+ * Whether a number or a choice is still shown as it was before the write that was to change it. A service may spell a text in its own
+ * way, but no price: somebody puts the old one back, or the service does not take that field.
+ */
+function staysAsItWas({ kind, cause, fields }: Create | Update, { field, from, to }: FieldChange): boolean {
+  if (kind === 'create' || !(['changed', 'mapping', 'drifted'] as string[]).includes(cause)) return false
+  const isSpelled = typeof to !== 'number' && field !== 'Status' && field !== 'SaleType'
+  return !isSpelled && fields.some((was) => was.field === field && was.from === from)
 }
 
 /** The same change as an update, to send it again: the listing is there by now, and keeps what Create answered. */

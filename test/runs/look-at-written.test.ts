@@ -16,8 +16,9 @@ afterEach(() => world.end())
 async function begin(profile: StandInProfileInput = {}, feed = {}): Promise<void> {
   meanwhile = () => {}
   const delay = (): Promise<void> => {
-    meanwhile()
+    const happens = meanwhile
     meanwhile = () => {}
+    happens()
     return Promise.resolve()
   }
   world = await RunWorld.start({ feeds: { north: feed }, service: { attempts: 1 }, standIn: { profile, delay } })
@@ -161,6 +162,34 @@ test('a write that the service confirms and ignores is told, and sent again a da
   expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: dearer(all[0]).price })
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
 })
+
+test.each(['changed', 'drifted'])(
+  'a price that comes back after each write of ours is told, and no form of the service (%s)',
+  async (cause) => {
+    await begin()
+    await world.run()
+    const now = cause === 'changed' ? all.map((listing, nth) => (nth < 2 ? dearer(listing) : listing)) : all
+    const before = cause === 'changed' ? all : all.map((listing) => ({ ...listing, price: 7 }))
+    const comesBack = (): void => {
+      for (const nth of [0, 1]) world.standIn.edit(chatbot, all[nth].mlsNumber, { SalePrice: before[nth].price })
+      meanwhile = comesBack
+    }
+    world.standIn.addFault({ operations: ['Update'], fault: { kind: 'slow', wait: 1 } })
+    comesBack()
+    world.deliver(zillowFeed(now))
+    expect(await world.run()).toMatchObject({ counts: { update: 2 }, changes: [{ cause }, { cause }], notes: [] })
+    const { result, changes } = await world.run()
+    expect(result).toBe('partial')
+    expect(changes.map((change) => change.kind === 'hold' && change.cause)).toEqual([
+      'not-converging',
+      'not-converging',
+    ])
+    world.standIn.clearFaults()
+    world.clock.advance(24 * 3_600_000)
+    await world.run()
+    expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: now[0].price })
+  },
+)
 
 test.each(['overwrite', 'keep', 'report'])(
   'so is one that is ignored while nobody can look, and it is made no form of (drift: %s)',
