@@ -180,7 +180,10 @@ test.each(['changed', 'drifted'])(
     expect(await world.run()).toMatchObject({ counts: { update: 2 }, changes: [{ cause }, { cause }], notes: [] })
     const { result, changes } = await world.run()
     expect(result).toBe('partial')
-    expect(changes).toMatchObject(Array(2).fill({ kind: 'hold', cause: 'not-converging' }))
+    expect(changes.map((change) => change.kind === 'hold' && change.cause)).toEqual([
+      'not-converging',
+      'not-converging',
+    ])
     world.standIn.clearFaults()
     world.clock.advance(24 * 3_600_000)
     await world.run()
