@@ -159,13 +159,13 @@ export class Scales {
     const isOpen = (part: HeldPart, ends: Ends): boolean =>
       !isLetGo(standingOf(remembered, action, part, this.#policy), ends, this.#policy)
     if (kind === 'forget' && cause !== 'other-feed') figures.missing++
-    if (isOpen(kind, 'listed again')) {
-      if (cause === 'gone-from-service') figures.missing++
-      if (kind === 'update' && action.again) figures.editedAgain++
-    }
+    const isMissing = cause === 'gone-from-service'
+    if ((isMissing || (kind === 'update' && action.again)) && isOpen(kind, 'listed again'))
+      figures[isMissing ? 'missing' : 'editedAgain']++
     // Only what the delivery says itself tells whether it is older.
     const isOwn = this.#policy.saysItself(action.mlsNumber)
-    if (isOwn && pair !== 'renumbered' && isOpen(kind, 'never')) {
+    const tellsAge = isOwn && pair !== 'renumbered' && (kind === 'delete' || cause === 'new')
+    if (tellsAge && isOpen(kind, 'never')) {
       if (kind === 'delete') figures.deletes++
       if (kind === 'delete' && action.isYoung) figures.young++
       if (cause === 'new') figures.creates++
