@@ -144,10 +144,13 @@ async function isUpdatedInVain(context: ApplyContext, { mlsNumber, unsettled }: 
 /** Creates what an update did not find. If an earlier call may still create it, waits for that as for a create without an answer. */
 async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled: boolean): Promise<void> {
   const { change } = stored
-  if (!change.unsettled && !(await mayStillLand(context, change.mlsNumber)))
-    return sendCreate(context, stored, sent, unsettled)
   const { store, feed, runtime } = context
   const now = runtime.clock.now()
+  const row = await rowOf(context, change.mlsNumber)
+  // What Create answered with success may land as late as what it did not answer.
+  const isMadeJustNow = row !== null && row.baseline === null && now < row.sentAt + feed.plan.settle
+  if (!change.unsettled && !isMadeJustNow && !(await mayStillLand(context, change.mlsNumber)))
+    return sendCreate(context, stored, sent, unsettled)
   await store.ledger.begin(feed.chatbot, feed.name, 'create', [{ key: change.mlsNumber, counts: [] }], now)
   await store.ledger.noteMissing(feed.chatbot, change.mlsNumber, now)
   record(context, stored, 'skipped', 'not there, and an earlier call may still make it: the next run decides')

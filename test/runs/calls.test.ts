@@ -156,6 +156,22 @@ describe('a listing that was created just now and was never listed', () => {
     expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
   })
 
+  test('is not created twice by a service that takes its time with what it has confirmed', async () => {
+    await loaded()
+    world.standIn.addFault({ operations: ['Create'], times: 1, fault: { kind: 'pretend' } })
+    world.deliver(zillowFeed(homes(1, 21)))
+    await world.run()
+    world.clock.advance(5 * 60_000)
+    world.calls()
+    expect(await world.run()).toMatchObject({ result: 'partial', applied: { outcomes: { skipped: 1 } } })
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 1 })
+    world.clock.advance(5 * 60_000)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { hold: 1 } })
+    world.clock.advance(11 * 60_000)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+    expect(world.calls()).toMatchObject({ Create: 1 })
+  })
+
   test('is no doubt about the list where that still shows what was taken off in the same run', async () => {
     await begun({ listLag: 8 })
     world.deliver(zillowFeed(homes(2, 22)))
