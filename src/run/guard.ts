@@ -249,7 +249,8 @@ async function holdBack(workspace: Workspace, found: readonly Trip[], policy: Po
   const letGo = new Map<Ends, { counts: Held; since: number }>()
   const count = ({ kind, cause }: Action, verdict: Verdict): Verdict => {
     const { change, weighed, heldBy } = verdict
-    for (const { trip, part, clock, isRefused, isReady, isNew } of heldBy) {
+    for (const { trip, part, wait, isNew } of heldBy) {
+      const isRefused = wait === 'whoever refused it'
       if (trip === null && isRefused) continue
       const holding = held.get(trip ?? part) ?? noHolding()
       held.set(trip ?? part, holding)
@@ -257,15 +258,14 @@ async function holdBack(workspace: Workspace, found: readonly Trip[], policy: Po
       // A create that goes on without what is held of it counts like an update.
       holding.counts[change.kind === 'hold' ? kind : 'update']++
       if (kind === 'delete' && cause === 'absent' && saysOnce) holding.absent++
-      if (isReady) continue
       if (isRefused) holding.refused++
-      else if (clock === null) holding.asking++
-      else {
-        holding.clock = Math.min(holding.clock ?? clock, clock)
-        holding.last = Math.max(holding.last, clock)
+      else if (wait === 'a person') holding.asking++
+      else if (wait !== 'other number') {
+        holding.clock = Math.min(holding.clock ?? wait, wait)
+        holding.last = Math.max(holding.last, wait)
       }
     }
-    if (heldBy.some(({ trip, isRefused }) => trip === null && isRefused)) refused[kind]++
+    if (heldBy.some(({ trip, wait }) => trip === null && wait === 'whoever refused it')) refused[kind]++
     if (policy.endsNone && heldBy.length === 0 && weighed.heldParts.length > 0) kept++
     const [first] = verdict.letGo
     if (first !== undefined) {

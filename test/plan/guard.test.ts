@@ -411,9 +411,9 @@ describe('what is held of a change', () => {
     const refused = held({ part: 'update price', content: 'update price', decision: 'refused' })
     const both = [...trips(changing('price', 20)), ...trips(changing('size', 20))]
     const by = judge(update, { ...beside, remembered: refused }, both, policy)!.heldBy
-    expect(by.map(({ trip, clock, isRefused }) => [trip?.fact, clock, isRefused])).toEqual([
-      ['price', null, true],
-      ['size', now, false],
+    expect(by.map(({ trip, wait }) => [trip?.fact, wait])).toEqual([
+      ['price', 'whoever refused it'],
+      ['size', now],
     ])
   })
 

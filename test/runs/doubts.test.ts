@@ -42,7 +42,7 @@ function service(shown: readonly Partial<Listing>[], count: number) {
       name: 'north',
       chatbot: 'SN-1',
       mapping: { version: '1' },
-      plan: { volatile: { fields: new Set() }, settle: 0, ownership: 'tag' },
+      plan: { limits: { isOff: false }, volatile: { fields: new Set() }, settle: 0, ownership: 'tag' },
       outranks: new Set(),
     },
     orders: { today: '2026-11-21', isFirstLoad: false, lookUpCreates: false, counts: { forget: 0 } },

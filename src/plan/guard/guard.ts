@@ -15,11 +15,8 @@ interface HeldBy {
   /** null: no rule asks for it any more. It was refused, or waits for its time all the same. */
   readonly trip: Trip | null
   readonly part: HeldPart
-  /** When the clock of that part began, in milliseconds; null: it has none. */
-  readonly clock: number | null
-  readonly isRefused: boolean
-  /** It was let go, and waits for the other number of its home alone: that one's time is told. */
-  readonly isReady: boolean
+  /** A number: it waits for its time, by a clock that began then. `other number`: it was let go, and the time of that one is told. */
+  readonly wait: 'a person' | 'whoever refused it' | 'other number' | number
   /** No earlier run held that part as it is now, nor saw that its listing was absent. */
   readonly isNew: boolean
 }
@@ -119,12 +116,10 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     change,
     weighed: { heldParts, counts, released: released.map(({ part }) => part) },
     heldBy: [...byRule, ...(endsNone ? [] : mentioned)].map(({ trip, part, is, record }) => {
-      const isRefused = is === 'refused'
-      const clock = isAsking || isRefused ? null : (record?.clock ?? record?.since ?? policy.now)
-      const isReady =
-        trip !== null && record !== null && !isAsking && isLetGo({ is, record }, endsOf(trip.name), policy)
+      const isReady = trip !== null && record !== null && isLetGo({ is, record }, endsOf(trip.name), policy)
+      const time = isReady ? 'other number' : (record?.clock ?? record?.since ?? policy.now)
       const isNew = record === null && (part !== 'delete' || remembered.absence === null)
-      return { trip, part, clock, isRefused, isReady, isNew }
+      return { trip, part, wait: is === 'refused' ? 'whoever refused it' : isAsking ? 'a person' : time, isNew }
     }),
     letGo: change.kind === 'hold' ? [] : released.filter(({ is }) => is !== 'approved'),
   }
