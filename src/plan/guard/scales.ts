@@ -108,7 +108,9 @@ export class Scales {
    */
   #addLeavingLater({ cause, isConflict, isYoung }: Hold, { counted, absence }: Remembered): void {
     const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && !isConflict)
-    if (!isLater || counted.includes('delete')) return
+    if (!isLater) return
+    this.#own.gone++
+    if (counted.includes('delete')) return
     this.#own.delete++
     this.#sums.deletes++
     if (isYoung === true) this.#sums.young++
@@ -122,6 +124,7 @@ export class Scales {
       const what = countedAs(part)
       if (what === null) continue
       this.#own[what]++
+      if (what === 'delete') this.#own.gone++
       if (!isConfirmed(clock, 'confirmed', this.#policy)) this.#counts[what]++
     }
   }
@@ -150,6 +153,7 @@ export class Scales {
     const all = countsOf(action, pair).filter((what) => isOpen(partOf(action, what, pair), 'never'))
     if (all.some(isFact) && !counted.some(isFact)) outlook.changed++
     for (const what of all) {
+      if (what === 'delete') outlook.gone++
       if (counted.includes(what)) continue
       outlook[what]++
       const isNew = isOpen(partOf(action, what, pair), 'confirmed')
