@@ -1,6 +1,6 @@
 import type { MovingListing } from '../core/listing.ts'
 import { nextTurn } from '../core/turn.ts'
-import type { Steps } from './change.ts'
+import type { ActionKind, Steps } from './change.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './decide.ts'
 import { isFact } from './guard/facts.ts'
@@ -85,7 +85,7 @@ async function decideAll(chunk: readonly Situation[], inputs: PlanInputs, settin
   return decisions.map((decision, i) => decision ?? decideOn(chunk[i]))
 }
 
-function count(facts: PlanFacts, { situation, duplicates }: Decision, { feed, remote }: PlanSettings): void {
+function count(facts: PlanFacts, { situation, changes, duplicates }: Decision, { feed, remote }: PlanSettings): void {
   const { row, delivered, shown, ours, notes } = situation
   const { counted, leftAt } = situation.history
   // An incomplete list may lack what is there.
@@ -94,7 +94,12 @@ function count(facts: PlanFacts, { situation, duplicates }: Decision, { feed, re
   const isMarked = shown.some(({ owner }) => owner === feed)
   if (isMarked && row === null && delivered.length === 0 && leftAt === null) facts.strange++
   for (const what of counted) facts.counted[what]++
-  if (counted.some(isFact)) facts.counted.changed++
+  const is = (kind: ActionKind): boolean =>
+    changes.some((change) => change.kind === kind || (change.kind === 'hold' && change.held === kind))
+  // What is back is not gone, and what leaves is no longer changed.
+  if (counted.includes('delete') && !isThere && !is('create')) facts.counted.gone++
+  const isKept = isThere ? !is('delete') : counted.includes('renumber')
+  if (isKept && counted.some(isFact)) facts.counted.changed++
   facts.duplicates += duplicates
   for (const note of notes) if (note.op === 'kept') facts.driftKept++
 }

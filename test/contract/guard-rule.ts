@@ -37,6 +37,7 @@ const counts = {
   renumber: 90,
   create: 900,
   changed: 90,
+  gone: 90,
   price: 90,
   class: 90,
   status: 90,

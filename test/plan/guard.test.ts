@@ -38,7 +38,7 @@ const tripped = (what: Seen, within = limits): string[] =>
 const changing = (kind: FactKind, listings: number): What => ({ counts: { [kind]: listings } })
 /** What would become of the site. */
 const outlook = (leaving: number, changed = 0, arriving = 0) => {
-  const tally = { ...before, delete: leaving, changed, create: arriving }
+  const tally = { ...before, delete: leaving, gone: leaving, changed, create: arriving }
   return { outlook: tally, own: tally }
 }
 
@@ -62,6 +62,9 @@ describe('what is allowed', () => {
   test('twice as much where no complete delivery came for long, and never more than half', () => {
     expect(allowed({ ours: 100, isRare: true }, limits)).toBe(40)
     expect(allowed({ ours: 8, isRare: true }, limits)).toBe(4)
+    expect(allowed({ ours: 34, isRare: true }, limits)).toBe(13)
+    expect(allowed({ ours: 9, isRare: true }, limits, true)).toBe(3)
+    expect(allowedNew({ ours: 15, isRare: true }, limits)).toBe(22)
     expect(allowed({ ours: 100, isRare: true }, { ...limits, share: 100 })).toBe(50)
     expect(allowedNew({ ours: 4, isRare: true }, limits)).toBe(20)
   })

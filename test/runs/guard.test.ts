@@ -819,6 +819,17 @@ describe('what leaves too little as it is', () => {
     expect(rules(report)).toEqual(['unrecognisable'])
   })
 
+  test('counts each home once: one that changed and then leaves, and one that left and is back', async () => {
+    const [a, b, c, ...rest] = homes(1, 6)
+    await loaded([a, b, c, ...rest])
+    const three = [times(2)(a), { ...b, bedrooms: b.bedrooms + 3 }, { ...c, city: 'Shelbyville' }]
+    expect(await night([...three, ...rest])).toMatchObject({ result: 'ok', counts: { update: 3 } })
+    expect(await night(rest, hour)).toMatchObject({ result: 'ok', counts: { delete: 3 } })
+    const [d, ...others] = rest
+    const back = [...three, { ...d, propertyType: 'Land' }, ...others]
+    expect(await night(back, hour)).toMatchObject({ result: 'ok', counts: { create: 3, update: 1 } })
+  })
+
   test('goes whole once it is approved, with what would only be remembered', async () => {
     await loaded()
     world.standIn.remove(chatbot, all[19].mlsNumber)

@@ -258,7 +258,8 @@ class History {
   /** How many of so many may leave within 24 hours. */
   #allowed(ours: number, isRare = false): number {
     if (ours < 3) return ours
-    return Math.min(Math.max(3, Math.floor((ours * this.#share) / 100)) * (isRare ? 2 : 1), Math.floor(ours / 2))
+    const times = isRare ? 2 : 1
+    return Math.min(Math.max(3 * times, Math.floor((ours * this.#share * times) / 100)), Math.floor(ours / 2))
   }
 
   #living(): Entry[] {

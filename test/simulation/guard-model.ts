@@ -20,7 +20,8 @@ const recognisable = 0.25
 /** How many of so many may leave within 24 hours; `least`: of what is always allowed. */
 export function allowed(ours: number, isRare: boolean, least = 3): number {
   if (ours < 3) return ours
-  return Math.min(Math.max(least, Math.floor((ours * share) / 100)) * (isRare ? 2 : 1), Math.floor(ours / 2))
+  const times = isRare ? 2 : 1
+  return Math.min(Math.max(least * times, Math.floor((ours * share * times) / 100)), Math.floor(ours / 2))
 }
 
 /** Whether a delivery shows an MLSNumber: one of no record lacks all. */

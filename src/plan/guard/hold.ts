@@ -7,11 +7,14 @@ import type { FactKind } from './facts.ts'
 /** What the guard counts of a listing. What is carried out counts for 24 hours. */
 export type Counted = 'delete' | 'renumber' | 'create' | FactKind
 
-/** How many listings have, or would have, each kind of change; `changed`: a fact of any kind. */
-export type Tally = Record<Counted | 'changed', number>
+/**
+ * How many listings have, or would have, each kind of change. For what stays of the site each counts once: `gone`: it is not there,
+ * or would leave; `changed`: it is, with a fact of any kind changed.
+ */
+export type Tally = Record<Counted | 'changed' | 'gone', number>
 
 const countsOfFacts = { price: 0, class: 0, status: 0, place: 0, size: 0, emptied: 0, garbled: 0 }
-export const noTally = (): Tally => ({ delete: 0, renumber: 0, create: 0, changed: 0, ...countsOfFacts })
+export const noTally = (): Tally => ({ delete: 0, renumber: 0, create: 0, changed: 0, gone: 0, ...countsOfFacts })
 
 /**
  * What ends a hold by itself. `confirmed`: every delivery says the same for `limits.confirm`. `listed again`: another complete

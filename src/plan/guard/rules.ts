@@ -82,13 +82,15 @@ type Size = Pick<Seen, 'ours' | 'isRare'>
 /** How many of `ours` may leave, or change a fact, within 24 hours: a share of them, never more than half. */
 export function allowed({ ours, isRare }: Size, { share }: Limits, isSeldom = false): number {
   if (ours < leastOffice) return ours
-  const some = Math.max(isSeldom ? leastSeldom : least, Math.floor((ours * share) / 100))
-  return Math.min(some * (isRare ? 2 : 1), Math.floor(ours / 2))
+  const times = isRare ? 2 : 1
+  const some = Math.max(times * (isSeldom ? leastSeldom : least), Math.floor((times * ours * share) / 100))
+  return Math.min(some, Math.floor(ours / 2))
 }
 
 /** How many may be new within 24 hours. */
 export function allowedNew({ ours, isRare }: Size, { growth }: Limits): number {
-  return Math.max(leastNew, Math.floor((ours * growth) / 100)) * (isRare ? 2 : 1)
+  const times = isRare ? 2 : 1
+  return Math.max(times * leastNew, Math.floor((times * ours * growth) / 100))
 }
 
 /** How many may leave within 24 hours; Infinity: all, in the first load. */
@@ -202,7 +204,7 @@ const unrecognisable: Rule = (seen, limits) => {
   const { ours, own, earlier, isFirstLoad, wasUnrecognisable } = seen
   // What asks a person goes on asking, however long nothing is delivered.
   const mostNew = allowedNew({ ours, isRare: seen.isRare && !wasUnrecognisable }, limits)
-  const remaining = ({ delete: gone, changed, create }: Seen['own']) => {
+  const remaining = ({ gone, changed, create }: Seen['own']) => {
     const [stay, after] = [Math.max(0, ours - gone - changed), ours - gone + create]
     // A few new listings drown nothing, however small the office is.
     const isDrowned = !isFirstLoad && create > mostNew && stay < after * shareStaying

@@ -126,7 +126,9 @@ export class Scales {
    */
   #addLeavingLater({ cause, isConflict, isYoung }: Hold, { counted, absence }: Remembered): void {
     const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && !isConflict)
-    if (!isLater || counted.includes('delete')) return
+    if (!isLater) return
+    this.#foresee('gone', true)
+    if (counted.includes('delete')) return
     this.#foresee('delete', true)
     this.figures.deletes++
     if (isYoung === true) this.figures.young++
@@ -140,6 +142,7 @@ export class Scales {
       const what = part === 'delete' || part === 'create' ? part : factOf(part)
       if (what === null) continue
       this.#foresee(what, true)
+      if (what === 'delete') this.#foresee('gone', true)
       if (!isConfirmed(clock, 'confirmed', this.#policy)) this.figures.counts[what]++
     }
   }
@@ -174,6 +177,7 @@ export class Scales {
     const all = countsOf(action, pair).filter((what) => isOpen(partOf(action, what, pair), 'never'))
     if (all.some(isFact) && !counted.some(isFact)) this.#foresee('changed', isOwn)
     for (const what of all) {
+      if (what === 'delete') this.#foresee('gone', isOwn)
       if (counted.includes(what)) continue
       this.#foresee(what, isOwn)
       const isNew = isOpen(partOf(action, what, pair), 'confirmed')
