@@ -31,7 +31,7 @@ import { isStill } from './named.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** An accident that holds something, with what a person is told of it. */
-interface Accident extends Pick<Finding, 'found' | 'sentence'> {
+interface Accident extends Finding {
   trip: Trip
 }
 
@@ -109,7 +109,8 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
   const cause = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
   const accidents = Array.from(holding, ([trip, held]): Accident => {
     const because = held.hasNew && trip.isOfEarlier !== true ? cause : ''
-    return { trip, found: because + trip.sentence, sentence: because + sentenceOf(trip, held, about) }
+    const [found, sentence] = [because + trip.sentence, because + sentenceOf(trip, held, about)]
+    return { trip, rule: trip.name, fact: trip.fact, found, sentence }
   })
   notes.push(...accidents.map(({ sentence }) => sentence))
   if (total(refused) > 0)

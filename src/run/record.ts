@@ -167,11 +167,7 @@ async function record(
       observed: report.observed,
       failures: failuresOf(report),
       // Kept, as a later run may say nothing of what this one held.
-      holds: guarded?.accidents.map(({ trip: { name, fact }, ...finding }): Finding => ({
-        rule: name,
-        fact,
-        ...finding,
-      })),
+      holds: guarded?.accidents.map(({ trip: _trip, ...finding }): Finding => finding),
       // The metrics tell the age of the last accepted delivery. One that nothing could be read of is none.
       accepted: (guarded?.isAccepted ?? false) && !isUnreadable,
       ...(isUnreadable && { isUnreadable }),
@@ -191,7 +187,7 @@ async function record(
     of: prepared.plan.unnamed.named ?? undefined,
     letGo: () => letGo.holds,
   })
-  const isListExpected = !guarded.accidents.some(({ trip }) => trip.name === 'chatbot')
+  const isListExpected = !guarded.accidents.some(({ rule }) => rule === 'chatbot')
   if (isListExpected && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
     await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
   await recordDelivery(feed, { store, workspace }, report, prepared, applied, letGo.own > 0)

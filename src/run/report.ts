@@ -74,8 +74,8 @@ export function reportOf(
     estimate,
     digest,
     notes: applied?.late ? [...notes, lateNote(applied.late)] : notes,
-    holds: accidents.map(({ trip, sentence }) => ({
-      rule: trip.name,
+    holds: accidents.map(({ trip, rule, sentence }) => ({
+      rule,
       setting: trip.setting && `limits.${trip.setting}`,
       sentence,
       numbers: trip.numbers,
