@@ -830,6 +830,16 @@ describe('what leaves too little as it is', () => {
     expect(await night(back, hour)).toMatchObject({ result: 'ok', counts: { create: 3, update: 1 } })
   })
 
+  test('counts homes that changed also while they come under other MLSNumbers', async () => {
+    const [a, b, c, d, e, f] = homes(1, 6)
+    await loaded([a, b, c, d, e, f])
+    const three = [times(2)(a), { ...b, bedrooms: b.bedrooms + 3 }, { ...c, city: 'Shelbyville' }]
+    await night([...three, d, e, f])
+    const moved = three.map((home) => ({ ...home, mlsNumber: `X-${home.mlsNumber}` }))
+    const report = await night([...moved, { ...d, propertyType: 'Land' }, { ...e, photos: 0 }, f], hour)
+    expect(notes(report)).toContain('after this delivery 1 of 6 listings would stay as they are')
+  })
+
   test('goes whole once it is approved, with what would only be remembered', async () => {
     await loaded()
     world.standIn.remove(chatbot, all[19].mlsNumber)

@@ -174,6 +174,8 @@ export class Scales {
       if (cause === 'new') figures.creates++
       if (cause === 'new' && action.isBack && !wasElsewhere) figures.back++
     }
+    // `carriedOut` leaves out what changed and is deleted now. This one stays, under its other number.
+    if (kind === 'delete' && pair === 'renumbered' && counted.some(isFact)) this.#foresee('changed', isOwn)
     const all = countsOf(action, pair).filter((what) => isOpen(partOf(action, what, pair), 'never'))
     if (all.some(isFact) && !counted.some(isFact)) this.#foresee('changed', isOwn)
     for (const what of all) {
