@@ -60,7 +60,8 @@ function inWords(way: Way): string {
 }
 
 function written({ feed, duplicates, error }: Repaired): string {
-  if (duplicates.length === 0) return error === null ? `${feed}: nothing is on the service more than once\n` : ''
+  if (duplicates.length === 0)
+    return error === null ? `${feed}: nothing of this feed is on the service more than once\n` : ''
   const lines = [`${feed}: ${duplicates.filter(isRight).length} of ${many(duplicates.length, 'MLSNumber')} repaired`]
   for (const { mlsNumber, problem, outcomes } of duplicates) {
     if (problem !== null) lines.push(`  ${printable(mlsNumber)}: not repaired: ${printable(problem)}`)

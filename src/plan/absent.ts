@@ -141,7 +141,10 @@ function handedOver({ key, mine, shown, settings }: Case): Change | null {
 }
 
 /** Holds a listing that the service shows more than once: nobody can tell which copy a call would hit. */
-export function twiceShown({ key, shown, settings }: Case, held: 'delete' | null, home?: HomeHash): Hold {
-  const why = `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${settings.feed}`
+export function twiceShown({ key, shown, ours, settings }: Case, held: 'delete' | null, home?: HomeHash): Hold {
+  const todo = ours
+    ? `see listing-sync repair ${settings.feed}`
+    : "none is known as this feed's, so delete all but one on the chatbot"
+  const why = `${shown.length} listings on the service have this MLSNumber: ${todo}`
   return hold({ mlsNumber: key, held }, 'twice-shown', why, { home })
 }

@@ -554,6 +554,14 @@ describe('doubles', () => {
     expect(await world.run()).toMatchObject({ result: 'partial', counts: { delete: 0, hold: 1 } })
     expect(world.listings().filter((item) => item['MLSNumber'] === all[4].mlsNumber)).toHaveLength(2)
     expect(double.listing.MLSNumber).toBe(all[4].mlsNumber)
+    // `repair` knows no copy of what this feed never had.
+    const theirs = { ...double.listing, MLSNumber: 'TWICE', ExtensionColumn: [] }
+    world.standIn.seed(chatbot, [theirs, theirs])
+    world.deliver(zillowFeed([...all, { ...home(30), mlsNumber: 'TWICE' }].map(dearer)))
+    const { changes } = await world.run()
+    expect(changes.map(({ why }) => why)).toContain(
+      "2 listings on the service have this MLSNumber: none is known as this feed's, so delete all but one on the chatbot",
+    )
   })
 })
 

@@ -305,7 +305,11 @@ describe('the command', () => {
     expect(done).toMatchObject({ status: 0, stderr: '' })
     expect(done.stdout).toMatch(/\nnorth: 1 of 1 MLSNumber repaired\n {2}\S+: delete by NativeId \d+: done\n$/)
     const again = await world.executed('repair', 'north')
-    expect(again).toEqual({ status: 0, stdout: 'north: nothing is on the service more than once\n', stderr: '' })
+    expect(again).toEqual({
+      status: 0,
+      stdout: 'north: nothing of this feed is on the service more than once\n',
+      stderr: '',
+    })
   })
 
   test('--format json is one document; what could not be repaired ends with 4, a service that fails with 1', async () => {
