@@ -149,7 +149,9 @@ async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing
   const row = await rowOf(context, change.mlsNumber)
   // What Create answered with success may land as late as what it did not answer.
   const isMadeJustNow = row !== null && row.baseline === null && now < row.sentAt + feed.plan.settle
-  if (!change.unsettled && !isMadeJustNow && !(await mayStillLand(context, change.mlsNumber)))
+  const mayBeMade = change.unsettled || isMadeJustNow || (await mayStillLand(context, change.mlsNumber))
+  // What the service spells in its own way is there: nothing is to be waited for.
+  if (!mayBeMade || context.workspace.respelled(stored.seq) !== null)
     return sendCreate(context, stored, sent, unsettled)
   await store.ledger.begin(feed.chatbot, feed.name, 'create', [{ key: change.mlsNumber, counts: [] }], now)
   await store.ledger.noteMissing(feed.chatbot, change.mlsNumber, now)

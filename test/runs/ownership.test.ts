@@ -239,6 +239,18 @@ test.each([
   await nothingLeft()
 })
 
+test('what the service keeps in capitals stays without a guard, too, and minutes after it was created', async () => {
+  world.standIn.changeProfile({ mlsNumberKept: 'upper-case' })
+  world.configure({ north: { limits: 'off' } })
+  await load([{ ...all[0], mlsNumber: 'ia-1' }, ...all.slice(1)])
+  for (const minutes of [5, 5, 20, 20]) {
+    world.clock.advance(minutes * minute)
+    const { changes } = await world.run()
+    expect(changes.map(({ outcome }) => outcome?.error)).toContainEqual(expect.stringContaining('lists ia-1 as IA-1'))
+    expect(numbers()).toEqual(['IA-1', ...keys(all.slice(1))])
+  }
+})
+
 test('a feed that is taken out of the configuration, or renamed, deletes nothing', async () => {
   await load()
   world.deliver(zillowFeed(all.slice(0, 3)), 'other.xml')
