@@ -83,7 +83,9 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig, m
     const { mlsNumber, part, why } = some.find((entry) => entry.part !== null) ?? some[0]
     const kind = part?.split(' ')[0] ?? null
     const since = sinceOf(some)
-    return { mlsNumber, kind, why, since: iso(since), hours: Math.floor((now - since) / 3_600_000) }
+    // This machine's clock may be behind that of the run.
+    const hours = Math.max(0, Math.floor((now - since) / 3_600_000))
+    return { mlsNumber, kind, why, since: iso(since), hours }
   }
   const lastRun = await runs.last(name)
   const { failures, count: failed } = failuresIn(lastRun?.figures ?? '{}')
@@ -128,7 +130,7 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig, m
     list: listOf(feed, lastRun),
     lastSuccess: lastSuccess === null ? null : iso(lastSuccess),
     /** Seconds since the last run that was not a failure; null: never. */
-    age: lastSuccess === null ? null : Math.floor((now - lastSuccess) / 1000),
+    age: lastSuccess === null ? null : Math.max(0, Math.floor((now - lastSuccess) / 1000)),
     /** What is wrong with the freshness of a feed with a schedule; null: nothing. */
     stale: await staleOf(app, store, feed),
     /** One entry for each listing, however much of it is held. */
