@@ -133,8 +133,10 @@ async function baselineOf(
  */
 function staysAsItWas({ kind, cause, fields }: Create | Update, { field, from, to }: FieldChange): boolean {
   if (kind === 'create' || !(['changed', 'mapping', 'drifted'] as string[]).includes(cause)) return false
-  const isSpelled = typeof to !== 'number' && field !== 'Status' && field !== 'SaleType'
-  return !isSpelled && fields.some((was) => was.field === field && was.from === from)
+  // It may begin to round what it showed to the letter before.
+  const isRounded = cause === 'drifted' && Math.abs(Number(from) - Number(to)) <= Math.abs(Number(to)) / 100
+  const isOther = typeof to === 'number' ? !isRounded : field === 'Status' || field === 'SaleType'
+  return isOther && fields.some((was) => was.field === field && was.from === from)
 }
 
 /** The same change as an update, to send it again: the listing is there by now, and keeps what Create answered. */

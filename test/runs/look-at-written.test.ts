@@ -191,6 +191,19 @@ test.each(['changed', 'drifted'])(
   },
 )
 
+test('but a service that begins to round prices has a form of its own', async () => {
+  await begin()
+  await world.run()
+  const rounds = (): void => {
+    for (const home of all.slice(0, 2)) world.standIn.edit(chatbot, home.mlsNumber, { SalePrice: home.price - 1 })
+    meanwhile = rounds
+  }
+  world.standIn.addFault({ operations: ['Update'], fault: { kind: 'slow', wait: 1 } })
+  rounds()
+  expect((await world.run()).notes).toEqual([expect.stringContaining('SalePrice is shown otherwise than sent in 2 ')])
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
+})
+
 test.each(['overwrite', 'keep', 'report'])(
   'so is one that is ignored while nobody can look, and it is made no form of (drift: %s)',
   async (drift) => {
