@@ -191,6 +191,15 @@ test.each(['changed', 'drifted'])(
   },
 )
 
+test('a service that begins to round coordinates has a form of its own', async () => {
+  await begin()
+  await world.run()
+  world.standIn.changeProfile({ coordinateDecimals: 4 })
+  const { notes } = await world.run()
+  expect(notes).toContainEqual(expect.stringContaining('Latitude is shown otherwise than sent in '))
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
+})
+
 test('coordinates that a service rounds are its own form, also where they come with more digits later', async () => {
   await begin({ coordinateDecimals: 4 })
   const rounded = (degrees: number): number => Number(degrees.toFixed(4))
