@@ -216,7 +216,9 @@ export class Checker implements Witness {
     for (const deleted of dry ? [] : this.#deleted)
       if (deleted.feed === feed) deleted.clock = Math.min(deleted.clock, this.#clockAtStart)
     for (const key of this.delivery.listings.keys()) this.#everListed.add(key)
-    const keys = new Set([...feedKeys, ...this.#everListed])
+    // What people made in a chatbot that belongs to the feed alone leaves like its own, and waits as long.
+    const theirs = swarm.ownership === 'mirror' ? keysOf(ours) : []
+    const keys = new Set([...feedKeys, ...this.#everListed, ...theirs])
     this.#guard.begin(feed, this.delivery, keys, this.#time.clock)
     const isGone = (key: string): void => {
       if (!this.#goneSince.has(`${feed} ${key}`)) this.#goneSince.set(`${feed} ${key}`, this.#time.clock)
