@@ -19,7 +19,7 @@ const limits: Limits = { share: 20, growth: 75 }
 const many = Object.fromEntries(factKinds.map((kind) => [kind, 50]))
 /** Too much of everything but what is new; and a site of which nothing would stay as it is. */
 const accident: Seen = { ...quiet, counts: { ...quiet.counts, ...many, delete: 50 }, missing: 50, editedAgain: 50 }
-const wreck: Seen = { ...quiet, outlook: { ...quiet.outlook, delete: 100 } }
+const wreck: Seen = { ...quiet, outlook: { ...quiet.outlook, delete: 100, gone: 100 } }
 
 const tags: Tag[] = [null, 'north', 'south']
 

@@ -588,17 +588,18 @@ export class Checker implements Witness {
   /**
    * What another program made, or what landed when nobody waited any more (docs/faults.md, A1), and the list of this run did not
    * show nobody can know of; it has to be told from then on. Nor of what a look-up by pages misses, as somebody makes a listing
-   * anew meanwhile: the others move up.
+   * anew meanwhile, or deletes one: the others move up.
    */
   #isHidden({ program, onlyByMark, shownAt }: Row): boolean {
     if (this.#isMovingUp) return true
     return (program !== this.place || onlyByMark) && shownAt < Math.max(this.#startedAt + 1, this.service.walkedAt)
   }
 
-  /** Whether rows may have moved up under a look-up by pages, as a person made a listing anew in this run. */
+  /** Whether rows may have moved up under a look-up by pages, as a person made a listing anew, or deleted one, in this run. */
   get #isMovingUp(): boolean {
     const isNew = ({ by, writtenAt }: Row): boolean => by === 'person' && writtenAt >= this.#startedAt
-    return this.#swarm.service.lookUp !== 'exact' && this.service.rows.some(isNew)
+    const isMoved = this.service.removedAt >= this.#startedAt || this.service.rows.some(isNew)
+    return this.#swarm.service.lookUp !== 'exact' && isMoved
   }
 
   #judgeCreate(key: string): void {
@@ -629,7 +630,10 @@ export class Checker implements Witness {
     const cameBack = unreadable.has(key) && this.disk.cameKeylessAfter(this.feed, key)
     // Cut where nothing shows it, one that came back just now looks as the delivery before did, which lacked it.
     const isCutAway = isUnframed === true && !this.delivery.arrives!.has(key) && this.#lackedBefore(key)
-    if (holds.has(key) && !isLetGo && !cameBack && !isCutAway) this.fail(`2: delete of ${key}, which the feed holds`)
+    // A run that was killed did it, and the next one, which can't know, does it again.
+    const isDone = this.service.living(key).length === 0
+    if (holds.has(key) && !isLetGo && !cameBack && !isCutAway && !isDone)
+      this.fail(`2: delete of ${key}, which the feed holds`)
     const isProven = isUnframed ? this.#lackedBefore(key) : whole
     if (!isProven && !saidGone.has(key)) this.fail(`delete of ${key} by its absence from a delivery that is not whole`)
     const absent = this.#absences.get(key) ?? Infinity
@@ -673,6 +677,7 @@ export class Checker implements Witness {
     const isListTrue = this.#isListTrue && this.#swarm.ownership !== 'mirror'
     // What a wrong clock noted counts from this run on.
     const counted = tellsOfClock(report) ? { ...present, clock: present.clock - 24 * hour } : present
+    const leftInADay = this.#deletedInADay(this.feed, counted, (deleted) => !deleted.isFree)
     if (report.command !== 'diff')
       this.#guard.ended({
         report,
@@ -680,11 +685,11 @@ export class Checker implements Witness {
         startedAt: clockAtStart,
         believedAfter: this.believedAfter,
         approved: this.approved,
-        sizes: this.#sizesWith(
-          this.#ours,
-          this.#deletedInADay(this.feed, counted, (deleted) => !deleted.isFree),
-        ),
-        ours: isListTrue ? this.#ours[2] : null,
+        sizes: this.#sizesWith(this.#ours, leftInADay),
+        // What left and is back within a day stays.
+        ours: isListTrue
+          ? new Set([...this.#ours[2], ...[...leftInADay].filter((key) => isIn(this.delivery, key))])
+          : null,
         shown: this.#rows.flatMap(({ shownAt, listing: { MLSNumber: key } }) =>
           shownAt >= startedAt && this.service.living(key).length < 2 ? key : [],
         ),

@@ -366,6 +366,7 @@ class History {
     if (choices.mishap('a person deletes', human.remove)) {
       this.#program.checker.trace(`  a person deletes ${key}`)
       service.rows = service.rows.filter((candidate) => candidate !== row)
+      service.removedAt = this.#program.time.now
       if (!row.seen) {
         this.#goneUnseen.add(key)
         for (const left of service.living(key)) left.tainted = judged

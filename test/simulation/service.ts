@@ -403,6 +403,8 @@ export class ModelService {
 
   /** When the walk over the pages began that counts by now. */
   walkedAt = 0
+  /** When a person took a row off last: those behind it moved up. */
+  removedAt = -Infinity
 
   /** Whether every list that is walked from now on shows what was written to this row last (docs/faults.md, A2). */
   isListed({ writtenAt }: Row): boolean {
