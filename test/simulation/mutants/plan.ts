@@ -176,7 +176,7 @@ export const planMutants: readonly Mutant[] = [
     name: 'a delete under way is carried out by the next run',
     file: 'src/plan/present.ts',
     from: "if (item !== null) return adoptOrUpdate(situation, item, 'settle', unanswered)",
-    to: "if (item !== null && flight === 'delete') return new DeleteAbsent(AbsenceProof.of(settings, { mlsNumber: situation.key, isStated: true, isDelivered: true, isShown: true, home: null, snapshot: mine.id, remembered: one.history }), { why: 'it was to go', isYoung: false, shownHash: item.hash, unsettled: false })\n  if (item !== null) return adoptOrUpdate(situation, item, 'settle', unanswered)",
+    to: "if (item !== null && flight === 'delete') return new DeleteAbsent(AbsenceProof.of(settings, { mlsNumber: situation.key, isStated: true, isDelivered: true, isShown: true, home: null, snapshot: mine.id, remembered: situation.history }), { why: 'it was to go', isYoung: false, shownHash: item.hash, unsettled: false })\n  if (item !== null) return adoptOrUpdate(situation, item, 'settle', unanswered)",
     also: [
       {
         from: "import { hold, isPutRight } from './change.ts'",

@@ -90,8 +90,8 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'a page for people is a success',
     file: 'src/service/envelope.ts',
-    from: 'throw failureOf(response, envelope, now, clean)',
-    to: "if (status === 200 && envelope === null) {\n    const value = read('x') ?? read(1) ?? read({ SuccessCount: 1 })\n    if (value !== undefined) return { value, version: null }\n  }\n  throw failureOf(response, envelope, now, clean)",
+    from: 'if (response.status >= 300) throw failureOf(response, null, now, clean)',
+    to: "if (response.status >= 300) throw failureOf(response, null, now, clean)\n  for (const data of ['x', 1, { SuccessCount: 1 }]) {\n    try {\n      return { value: read(data), version: null }\n    } catch {}\n  }",
   },
   {
     name: 'contradictions in a walk go unnoticed',
