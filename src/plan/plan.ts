@@ -98,8 +98,7 @@ function count(facts: PlanFacts, { situation, changes, duplicates }: Decision, {
     changes.some((change) => change.kind === kind || (change.kind === 'hold' && change.held === kind))
   // What is back is not gone, and what leaves is no longer changed.
   if (counted.includes('delete') && !isThere && !is('create')) facts.counted.gone++
-  const isKept = isThere ? !is('delete') : counted.includes('renumber')
-  if (isKept && counted.some(isFact)) facts.counted.changed++
+  if (counted.some(isFact) && (isThere ? !is('delete') : counted.includes('renumber'))) facts.counted.changed++
   facts.duplicates += duplicates
   for (const note of notes) if (note.op === 'kept') facts.driftKept++
 }

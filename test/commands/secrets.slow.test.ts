@@ -229,7 +229,7 @@ function configure(feed: object = {}, service: object = {}, host = origin): stri
     ],
     heartbeat: `http://${origin}/hook/${secrets.pingToken}`,
     feeds: Object.fromEntries(
-      Object.entries(feeds).map(([name, feed], i) => [name, { ...feed, verify: { session: 7 + i } }]),
+      Object.entries(feeds).map(([name, settings], i) => [name, { ...settings, verify: { session: 7 + i } }]),
     ),
   }
   const path = join(folder, `listing-sync-${++written}.yaml`)

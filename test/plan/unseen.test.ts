@@ -42,8 +42,8 @@ test.each<[string, PlanWorld, object | null]>([
       .wasAbsent('A', 1, now - minute),
     { A: 'north hash-A' },
   ],
-])('asked for is %s', async (_, world, asks) => {
-  expect(await world.asks()).toEqual(asks)
+])('asked for is %s', async (_, asked, asks) => {
+  expect(await asked.asks()).toEqual(asks)
 })
 
 test('a delta asks for nothing that it does not name', async () => {

@@ -106,17 +106,17 @@ test('a granted token goes to the root alone, and the secret to the token endpoi
 })
 
 /** A server that says back what it was told. */
-const echoes: [string, (secret: string) => [number, string]][] = [
-  ['an error of OData', (secret) => [400, JSON.stringify({ error: { message: `bad ${secret}` } })]],
-  ['an error in a 200', (secret) => [200, JSON.stringify({ error: `bad ${secret}` })]],
-  ['a record', (secret) => [200, JSON.stringify({ value: [{ ListingKey: secret, ModificationTimestamp: 'never' }] })]],
+const echoes: [string, (echoed: string) => [number, string]][] = [
+  ['an error of OData', (echoed) => [400, JSON.stringify({ error: { message: `bad ${echoed}` } })]],
+  ['an error in a 200', (echoed) => [200, JSON.stringify({ error: `bad ${echoed}` })]],
+  ['a record', (echoed) => [200, JSON.stringify({ value: [{ ListingKey: echoed, ModificationTimestamp: 'never' }] })]],
   [
     'the value of a record',
-    (secret) => [
+    (echoed) => [
       200,
       JSON.stringify({
         '@odata.count': 1,
-        value: [{ ListingKey: secret, ModificationTimestamp: '2026-11-01T00:00:00Z', PropertyType: secret }],
+        value: [{ ListingKey: echoed, ModificationTimestamp: '2026-11-01T00:00:00Z', PropertyType: echoed }],
       }),
     ],
   ],

@@ -278,7 +278,7 @@ describe('streamed', () => {
         else if (number === 2) response.writeHead(429).end(JSON.stringify(refusal(429, 'slow down')))
         else waiting.push(response)
         if (number > 2) response.write(JSON.stringify(pieces[0]))
-        if (waiting.length === 3) for (const response of waiting) response.end(JSON.stringify(end))
+        if (waiting.length === 3) for (const unanswered of waiting) unanswered.end(JSON.stringify(end))
       },
       { concurrency: 1 },
     )

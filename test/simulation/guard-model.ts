@@ -167,7 +167,7 @@ export class GuardModel {
   begin(feed: string, delivery: Delivery, keys: Iterable<string>, now: number): void {
     this.#calls = new Map()
     this.#run++
-    if (this.#isPutBack) for (const feed of this.#feeds.values()) waitsAnew(feed, now)
+    if (this.#isPutBack) for (const known of this.#feeds.values()) waitsAnew(known, now)
     const of = this.#of(feed)
     of.before = new Map(of.sent)
     for (const [key, entry] of delivery.listings)

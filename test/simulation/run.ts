@@ -36,25 +36,25 @@ async function simulate(histories: AsyncIterable<Told>): Promise<void> {
   const failed: Told[] = []
   let runs = 0
   let calls = 0
-  let failures = 0
+  let count = 0
   const had = new Map<string, number>()
   const figures = (): string => {
     const seconds = (performance.now() - began) / 1000
-    return `${failures} histories, ${runs} runs, ${calls} writing calls in ${seconds.toFixed(1)} s (${(failures / seconds).toFixed(1)} a second), ${failed.length} failed\n`
+    return `${count} histories, ${runs} runs, ${calls} writing calls in ${seconds.toFixed(1)} s (${(count / seconds).toFixed(1)} a second), ${failed.length} failed\n`
   }
   for await (const played of histories) {
     runs += played.runs
     calls += played.calls
-    failures++
+    count++
     for (const name of inEach)
       if (played.mishaps.some((id) => id.includes(name))) had.set(name, (had.get(name) ?? 0) + 1)
-    if (failures % 1000 === 0 && values.brief !== true) process.stderr.write(figures())
+    if (count % 1000 === 0 && values.brief !== true) process.stderr.write(figures())
     if (played.violation === null) continue
     failed.push(played)
     if (all) process.stdout.write(`${played.seed}: ${played.violation.split('\n')[0]}\n`)
     else break
   }
-  if (values.brief === true) return tellBriefly(failures, failed)
+  if (values.brief === true) return tellBriefly(count, failed)
   process.stdout.write(figures())
   for (const [name, histories] of had) process.stdout.write(`${histories} with: ${name}\n`)
   if (failed.length === 0) return

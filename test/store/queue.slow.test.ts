@@ -62,10 +62,10 @@ describe.skipIf(noPostgres !== null)('the queue of runs', () => {
   }
 
   /** Also where the connection was just cut. */
-  async function planned(run: PlannedRun): Promise<void> {
+  async function planned(plannedRun: PlannedRun): Promise<void> {
     const queue = planner()
     for (let isDone = false; !isDone;)
-      isDone = await queue.plan([run]).then(
+      isDone = await queue.plan([plannedRun]).then(
         () => true,
         () => false,
       )

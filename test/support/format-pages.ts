@@ -97,7 +97,7 @@ function fieldLines(preset: Preset): string[] {
     const read = new Set(paths.flatMap(({ owner, path }) => (owner === name ? [code(path)] : [])))
     const [constant] = [rule]
       .flat()
-      .flatMap((rule) => (typeof rule === 'object' && rule.value !== undefined ? [rule.value] : []))
+      .flatMap((part) => (typeof part === 'object' && part.value !== undefined ? [part.value] : []))
     if (constant === undefined) return [`| ${name} | ${[...read].join(', ')} |`]
     if (name === 'CurrencySymbol') read.add("the feed's setting `currency`")
     const how = read.size === 0 ? 'always' : 'otherwise'

@@ -139,7 +139,7 @@ export class OfficeProgram {
       source: 'memory',
       basis: '',
       open: () => Promise.resolve(opened),
-      decompress: (opened) => ({ bytes: opened.bytes, end: () => opened.end() }),
+      decompress: (delivery) => ({ bytes: delivery.bytes, end: () => delivery.end() }),
       format: lineFormat,
       transport,
       plan: {
