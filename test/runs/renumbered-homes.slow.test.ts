@@ -70,6 +70,24 @@ describe('homes under other MLSNumbers', () => {
     expect(await nights(3, feed)).toMatchObject({ result: 'ok', counts: { create: 6, delete: 6 } })
   })
 
+  test('those that join later wait their own 72 hours, as what leaves does, though few enough are left', async () => {
+    await loaded(forty)
+    await night(changed(9, renumbered, forty))
+    const feed = changed(11, renumbered, forty)
+    await nights(2, feed)
+    const report = await night(feed)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 9, delete: 9, hold: 4 } })
+    expect(report.holds).toMatchObject([
+      { rule: 'leaving', keys: [...keys(forty.slice(9, 11)), ...keys(feed.slice(9, 11))] },
+    ])
+    expect(notes(report)).toContain('Held: 2 creates and 2 deletes. They go by themselves on Thu 26 Nov 12:0')
+    expect(await world.executed('approve', 'north')).toMatchObject({
+      stdout: expect.stringContaining('north: 4 held\n  4 changes held by leaving since '),
+    })
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 2, delete: 2 } })
+    expect(there()).toEqual(keys(feed))
+  })
+
   test.each([
     ['as many as may leave go at once', 8, { result: 'ok', counts: { create: 8, delete: 8, hold: 0 } }],
     ['more wait', 9, { result: 'held', counts: { create: 0, delete: 0, hold: 18 } }],

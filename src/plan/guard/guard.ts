@@ -71,11 +71,13 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     const stands = standing(part)
     return stands.is !== 'new' && hasPart(action, part) ? { trip: null, part, ...stands } : []
   })
-  // With the feed's clock it waits for that, or a person, even if no rule trips any more. Of a renumbered home both halves go.
+  // A home whose old number is held goes at once if it comes back under a new one, unless that one was held with it.
+  const isBack = pair === 'renumbered' && action.kind === 'delete' && heldBeside === null
+  // With the feed's clock it waits for that, or a person, even if no rule trips any more.
   const isWaiting = ({ part, is, record }: (typeof before)[number]): boolean => {
     if (is !== 'waiting' || policy.healed.has(part)) return false
     const hasClock = record.clock !== null && record.ends !== 'listed again'
-    return endsNone || (policy.confirm !== null && hasClock && (pair !== 'renumbered' || policy.confirm === Infinity))
+    return endsNone || (policy.confirm !== null && hasClock && (!isBack || policy.confirm === Infinity))
   }
   const byNone = before.filter((earlier) => !held.has(earlier.part) && (earlier.is === 'refused' || isWaiting(earlier)))
   for (const { part } of byNone) held.add(part)
@@ -98,11 +100,12 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   const isCounted = (part: HeldPart): boolean =>
     !sharesField(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed', policy)
   const counts = countsOf(action, pair).filter((what) => isCounted(partOf(action, what, pair)))
+  const waitsAs = (part: HeldPart): HeldPart => (pair === 'renumbered' ? 'delete' : part)
   const heldParts = Array.from(held, (part): PartHeld => {
     const noted = remembered.holds.find((record) => record.part === part)?.content
     const content = policy.contentOf(action, part, noted)
     if (!endsNone && byNone.some((earlier) => earlier.part === part && earlier.is === 'waiting'))
-      return { part, content, rules: [ruleOf(part)], ends: 'confirmed' }
+      return { part, content, rules: [ruleOf(waitsAs(part))], ends: 'confirmed' }
     const by = byRule.filter((holding) => holding.part === part)
     const [first] = by
     // What the feed has confirmed stays a hold of the feed, although under other keys the rule `chatbot` alone still holds it.
@@ -119,7 +122,12 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
       const isReady = trip !== null && record !== null && isLetGo({ is, record }, endsOf(trip.name), policy)
       const time = isReady ? 'other number' : (record?.clock ?? record?.since ?? policy.now)
       const isNew = record === null && (part !== 'delete' || remembered.absence === null)
-      return { trip, part, wait: is === 'refused' ? 'whoever refused it' : isAsking ? 'a person' : time, isNew }
+      return {
+        trip,
+        part: trip === null ? waitsAs(part) : part,
+        wait: is === 'refused' ? 'whoever refused it' : isAsking ? 'a person' : time,
+        isNew,
+      }
     }),
     letGo: change.kind === 'hold' ? [] : released.filter(({ is }) => is !== 'approved'),
   }
