@@ -5,6 +5,7 @@ import { figuresOf } from '../app/last-good.ts'
 import { storedReport } from '../app/stored-report.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { homeOf } from '../core/home.ts'
+import type { Home } from '../core/home.ts'
 import { timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
 import { fieldChange, fieldLabel, homePrice, placeText, saleText } from '../report/values.ts'
@@ -101,10 +102,10 @@ function nowPiece({ feed, chatbot, listing, isAbsent, held, rejected }: Known['k
           ? 'Nothing of it is confirmed there.'
           : `Confirmed as ${statusOf(listing.Status)}${homeText(listing, reader)}`,
       ],
-      ...held.map(
-        ({ part, why, since }) =>
-          [`Held${part === null ? '' : `: ${part}`}`, `${text(why)}; since ${timeText(since, reader)}`] as const,
-      ),
+      ...held.map(({ part, why, since, home }) => {
+        const reason = [...newPrice(home, reader), text(why), `since ${timeText(since, reader)}`].join('; ')
+        return [`Held${part === null ? '' : `: ${part}`}`, reason] as const
+      }),
     ])}`
 }
 
@@ -113,6 +114,12 @@ const statusOf = (status: string): string => text(status, 60)
 function homeText(listing: Parameters<typeof homeOf>[0], reader: Reader): string {
   const price = homePrice(homeOf(listing, listing), reader)
   return price === '' ? '' : `, ${price}`
+}
+
+/** The price that would change; none: it would not. */
+function newPrice(home: Home | null, reader: Reader): string[] {
+  const { from, to } = home?.price ?? { from: null, to: null }
+  return from === null || to === null || from === to ? [] : [homePrice(home, reader)]
 }
 
 const verbs = {
@@ -148,7 +155,7 @@ function eventRow(event: HomeEvent, reader: Reader): (string | Piece)[] {
   )
   const isWhole = what === 'create' || what === 'adopt'
   const whole = [placeText(home), saleText(home), homePrice(home, reader)].filter((piece) => piece !== '').join(', ')
-  const lines = isWhole && whole !== '' ? [whole] : values
+  const lines = isWhole && whole !== '' ? [whole] : [...values, ...(what === 'held' ? newPrice(home, reader) : [])]
   return [
     timeText(at, reader),
     feed,

@@ -270,6 +270,12 @@ describe('/listings', () => {
     await served.runAgain()
     expect(await read(path)).toMatch(/updated Sale price: \$[\d,]+ → \$320,000/)
 
+    served.world.deliver(cheaper.replaceAll('<Price>', '<Price>1'))
+    await served.runAgain()
+    expect(await read(path)).toMatch(
+      /Held: update price \$320,000 → \$1,320,000 \(\+312\.5%\); changed in the feed; held.* held \$320,000 → \$1,320,000 /,
+    )
+
     served.world.deliver(zillowFeed(homes(5, 6)))
     await served.runAgain()
     expect(await read(path)).toMatch(/Held: delete .* held .* updated .* created/)
