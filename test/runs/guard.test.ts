@@ -948,7 +948,7 @@ test.each<[string, () => Promise<ReadReport>]>([
   expect(report).toMatchObject({ result: 'held', holds: [{ rule: 'facts' }] })
   expect(Object.keys(planned(report))).toEqual(['hold'])
   expect(notes(report)).toMatch(
-    /^the rule facts asks no more, but what it held goes on waiting\. Held: \d updates? of prices\. (They wait|It waits) for you; now: /,
+    /^what the rule facts held before goes on waiting, though it no longer asks about that\. Held: \d updates? of prices\. (They wait|It waits) for you; now: /,
   )
   expect((await world.executed('diff')).stdout).toMatch(/^north .*: nothing to change now; \d held, waiting for you: /)
   await world.approve()

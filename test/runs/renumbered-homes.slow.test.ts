@@ -89,6 +89,20 @@ describe('homes under other MLSNumbers', () => {
   })
 
   test.each([
+    ['more than may go at once', 9],
+    ['so few that no rule asks any more', 6],
+  ])('that are edited while they wait, %s, go when the others go', async (_, left) => {
+    await loaded(forty)
+    await nights(2, changed(9, renumbered, forty))
+    const feed = changed(left, renumbered, forty).map((home, i) =>
+      i < 2 ? { ...home, price: home.price + 1000 } : home,
+    )
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: left * 2 } })
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: left, delete: left } })
+    expect(there()).toEqual(keys(feed))
+  })
+
+  test.each([
     ['as many as may leave go at once', 8, { result: 'ok', counts: { create: 8, delete: 8, hold: 0 } }],
     ['more wait', 9, { result: 'held', counts: { create: 0, delete: 0, hold: 18 } }],
   ])('%s', async (_, count, expected) => {
@@ -352,5 +366,21 @@ describe('homes under other MLSNumbers', () => {
     const report = await night([...forty.slice(10), renumbered(forty[0])])
     expect(report).toMatchObject({ result: 'held', counts: { create: 1, delete: 1, hold: 9 } })
     expect(there()).toEqual(keys([...forty.slice(1), renumbered(forty[0])]))
+  })
+
+  test('while the service refuses the new one, such a home waits for that, and is told so', async () => {
+    await loaded(forty)
+    await night(forty.slice(10))
+    const feed = [...forty.slice(10), renumbered(forty[0])]
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
+    await night(feed)
+    const report = await night(feed, hour)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 11 } })
+    expect(notes(report)).toContain(
+      "1 held before goes together with the other MLSNumber of its home, which can't change yet",
+    )
+    expect(report.holds).toMatchObject([{ rule: 'leaving', numbers: { leaving: 9 } }])
+    world.standIn.clearFaults()
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 1, delete: 1, hold: 9 } })
   })
 })
