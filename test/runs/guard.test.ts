@@ -1303,6 +1303,18 @@ describe('a delivery that is not whole', () => {
     for (const { kind, why } of report.changes) if (kind === 'hold') expect(why).toContain('the delivery is incomplete')
   }
 
+  test.each([
+    ['prices', all.map(times(100)), all.slice(0, 4).map(times(1000))],
+    ['listings that leave', homes(101, 108), homes(201, 203)],
+    ['new listings', [...all, ...homes(101, 116)], [...all, ...homes(201, 203)]],
+  ])('does not let out more %s beside those that are held', async (_, wrong, more) => {
+    await loaded()
+    expect(await night(wrong)).toMatchObject({ result: 'held' })
+    world.calls()
+    expect(await night(zillowFeed(more).slice(0, -20))).toMatchObject({ result: 'held' })
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+  })
+
   test('or a list that is not, is what status tells of the run', async () => {
     await loaded()
     world.standIn.changeProfile({ maxPageSize: 10 })
