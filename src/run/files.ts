@@ -23,13 +23,15 @@ export interface Beside {
 /** Of a source that has only one document, or of which only one counts. */
 export const noOther: Beside = { files: [null], passedBy: 0, readTo: null, againFrom: null }
 
-type OfFeed = Pick<Feed, 'name' | 'chatbot' | 'source'> & {
+type OfFeed = Pick<Feed, 'name' | 'chatbot' | 'source' | 'identity'> & {
   mapping: Pick<Mapping, 'version' | 'delivery' | 'deliveryOf'>
 }
 
 /** Under these names the store has when the newest file changed that was read whole, and which files were there then (`lastDayOf`). */
-const namesOf = ({ name, source }: Pick<Feed, 'name' | 'source'>) =>
+const namesUnder = (name: string, source: string) =>
   [`file of ${name}, ${source}`, `files of ${name}, ${source}`, `number of files of ${name}, ${source}`] as const
+/** In another time zone they are the same files. */
+const namesOf = ({ name, source, identity = source }: OfFeed) => namesUnder(name, identity)
 
 /** Milliseconds. Files that are sent with their own times may arrive in another order. */
 const outOfOrder = 86_400_000
@@ -59,7 +61,13 @@ export async function filesBeside(
   const mayBeDelta = mapping.delivery === 'delta' || mapping.deliveryOf !== undefined
   if (besides === undefined || !mayBeDelta) return noOther
   const { older, changedAt } = besides
-  const [readTo, digest, count] = await Promise.all(namesOf(feed).map((name) => store.learnt.number(chatbot, name)))
+  // Since 27 November 2026 versions of before noted them by time zone.
+  const before = namesUnder(feed.name, feed.source)
+  const [readTo, digest, count] = await Promise.all(
+    namesOf(feed).map(
+      async (name, at) => (await store.learnt.number(chatbot, name)) ?? store.learnt.number(chatbot, before[at]),
+    ),
+  )
   const read = { passedBy: 0, readTo, againFrom: null }
   if (mode === 'backfill') return { ...read, files: [...older, null] }
   const latest = moment.now + outOfOrder

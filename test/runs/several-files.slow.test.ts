@@ -78,6 +78,28 @@ describe('of a delta', () => {
     expect([priceOf(home), priceOf(two)]).toEqual([dearer(dearer(home)).price, dearer(two).price])
   })
 
+  test.each([2, -2])(
+    'so it is in another time zone, though the clock of the folder is off by %i hours',
+    async (off) => {
+      const [home, two, three, four] = all
+      const putOff = (name: string, some: readonly Home[], after = hour): void => {
+        put(name, some, after)
+        const time = Math.floor(world.clock.now() / 1000) + off * 3600
+        utimesSync(`${world.folder}/${name}`, time, time)
+      }
+      putOff('drop-02.xml', [dearer(home)], 4 * hour)
+      expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+      putOff('drop-03.xml', [dearer(two)])
+      putOff('drop-04.xml', [dearer(three), gone(four)])
+      putOff('drop-05.xml', [dearer(dearer(home))])
+      world.configure({
+        north: { source: './drop-*.xml', delivery: 'delta', volatile: { refresh: '365d' }, timezone: 'Asia/Tokyo' },
+      })
+      expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 3, delete: 1 } })
+      expect(priceOf(home)).toBe(dearer(dearer(home)).price)
+    },
+  )
+
   test('a record that can be read takes the place of one that can not, but not the other way round', async () => {
     const [home, two] = all
     const broken = (of: Home): string => zillowFeed([dearer(of)]).replace(/<(\w*Status)>[^<]*</, '<$1>Haunted<')
