@@ -59,7 +59,7 @@ function lastDayOf({ mapping }: OfFeed, besides: Besides, until: number) {
 export async function filesBeside(
   feed: OfFeed,
   store: StoreReader,
-  { moment, last }: { moment: Moment; last: Pick<LastDelivery, 'completeAt'> },
+  { moment, last }: { moment: Moment; last: Pick<LastDelivery, 'completeAt' | 'loaded'> },
   besides: Besides | undefined,
   mode: Mode,
 ): Promise<Beside> {
@@ -91,8 +91,9 @@ export async function filesBeside(
     const from = isAgain ? Math.max(readTo - outOfOrder, fullTo ?? 0) : readTo
     return { ...read, files: [...older.filter((file) => file.changedAt > from), null], againFrom: from }
   }
-  const { completeAt } = last
-  if (completeAt === null) return { ...noOther, passedBy: older.length }
+  const { completeAt, loaded } = last
+  // What was delivered to another chatbot says nothing of this one.
+  if (completeAt === null || loaded?.chatbot !== chatbot) return { ...noOther, passedBy: older.length }
   const isAhead = changedAt > moment.now
   return isAhead ? noOther : { ...noOther, files: [...older.filter((file) => file.changedAt > completeAt), null] }
 }

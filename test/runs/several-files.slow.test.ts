@@ -291,6 +291,19 @@ describe('of a delta that was never read', () => {
     expect(world.numbers()).toEqual(keys(all.slice(1)))
   })
 
+  test('so it is told of a feed that loads another chatbot from now on', async () => {
+    world.configure({ north: drop })
+    put('drop-1.xml', all)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 20 } })
+    put('drop-2.xml', [dearer(all[0])])
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    world.configure({ north: { ...drop, chatbot: 'SN-2' } })
+    const notes = [expect.stringMatching(/^1 older file of the source is not read, /)]
+    expect(await world.run()).toMatchObject({ result: 'partial', counts: { create: 1 }, notes })
+    expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { create: 19 } })
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [] })
+  })
+
   test('a backfill of an empty chatbot loads all of them', async () => {
     world.configure({ north: drop })
     for (const [at, home] of all.slice(0, 12).entries()) put(`drop-${String(at).padStart(2, '0')}.xml`, [home])
