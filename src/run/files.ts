@@ -74,7 +74,7 @@ export async function filesBeside(
     ),
   )
   const read = { passedBy: 0, readTo, againFrom: null }
-  if (mode === 'backfill') return { ...read, files: [...older, null] }
+  if (mode === 'backfill') return { ...read, files: [...older.filter((file) => file.changedAt >= (fullTo ?? 0)), null] }
   const latest = moment.now + outOfOrder
   if (readTo !== null && readTo > latest) {
     // By a wrong clock: all that comes until then would seem to be older than the last one that was read.

@@ -351,6 +351,7 @@ test('of a feed that turns to deltas, the full files before its last one bring n
   // From then on what comes late is read in its place.
   put('drop-2-b.xml', [dearer(all[2])], -hour / 2)
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 0, update: 1 } })
+  expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { create: 0 } })
   expect(world.numbers()).toEqual(keys(all.slice(1)))
 })
 
