@@ -74,7 +74,9 @@ export async function filesBeside(
     ),
   )
   const read = { passedBy: 0, readTo, againFrom: null }
-  if (mode === 'backfill') return { ...read, files: [...older.filter((file) => file.changedAt >= (fullTo ?? 0)), null] }
+  // A time that is later than the last file came by a wrong clock.
+  const full = fullTo !== null && readTo !== null && fullTo <= readTo ? fullTo : 0
+  if (mode === 'backfill') return { ...read, files: [...older.filter((file) => file.changedAt >= full), null] }
   const latest = moment.now + outOfOrder
   if (readTo !== null && readTo > latest) {
     // By a wrong clock: all that comes until then would seem to be older than the last one that was read.
@@ -88,7 +90,7 @@ export async function filesBeside(
     const lastDay = lastDayOf(feed, besides, readTo)
     // With fewer files, the later word on a listing may be gone, and the earlier one would count again.
     const isAgain = lastDay.digest !== digest && lastDay.count >= (count ?? 0)
-    const from = isAgain ? Math.max(readTo - outOfOrder, fullTo ?? 0) : readTo
+    const from = isAgain ? Math.max(readTo - outOfOrder, full) : readTo
     return { ...read, files: [...older.filter((file) => file.changedAt > from), null], againFrom: from }
   }
   const { completeAt, loaded } = last

@@ -355,6 +355,20 @@ test('of a feed that turns to deltas, the full files before its last one bring n
   expect(world.numbers()).toEqual(keys(all.slice(1)))
 })
 
+test('of a feed that turns to deltas, none is passed by, though the last full file came by a clock that was days ahead', async () => {
+  world.configure({ north: { source: './drop-*.xml' } })
+  put('drop-1.xml', all, 73 * hour)
+  world.clock.advance(-72 * hour)
+  await world.run()
+  world.configure({ north: { source: './drop-*.xml', delivery: 'delta' } })
+  rmSync(`${world.folder}/drop-1.xml`)
+  put('drop-2.xml', [dearer(all[1])])
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+  put('drop-2-b.xml', [dearer(all[2])], -hour / 2)
+  put('drop-3.xml', [dearer(all[3])], 2 * hour)
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 2 } })
+})
+
 describe('REAXML, a file for each listing', () => {
   const ids = (id: string): string => `<agentID>AG1</agentID><uniqueID>${id}</uniqueID>`
   const file = (record: string, hour = 1): string =>
