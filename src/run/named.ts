@@ -214,10 +214,10 @@ export async function unnamedOf(
   }
 }
 
-/** Creates that are held, and may be in what an incomplete delivery lacks. */
+/** Creates that are held, and may be in what an incomplete delivery lacks. Of a record that can't be read `unclearIn` tells. */
 async function createsBeside({ name }: Feed, { store, workspace }: Tools, now: number): Promise<Approvable[][]> {
   const held = (await store.holds.held(name, now)).filter(isApprovable)
-  return held.flatMap((hold) => (hold.part === 'create' && !workspace.isReadable(hold.mlsNumber) ? [[hold]] : []))
+  return held.flatMap((hold) => (hold.part === 'create' && !workspace.isDelivered(hold.mlsNumber) ? [[hold]] : []))
 }
 
 /**

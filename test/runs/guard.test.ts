@@ -1315,6 +1315,18 @@ describe('a delivery that is not whole', () => {
     expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
   })
 
+  test('tells each listing once that is held as new, whether it is there, can not be read or is lacking', async () => {
+    await loaded()
+    const wrong = zillowFeed([...all, ...homes(101, 116)])
+    expect(notes(await night(wrong))).toContain('16 new listings beside 20')
+    const unread = zillowRecord(home(101)).replace(/<(\w*Status)>[^<]*</, '<$1>Haunted<')
+    const report = await night(
+      zillowStart + unread + all.map((some) => zillowRecord(some)).join('') + zillowRecord(home(102)),
+    )
+    expect(report).toMatchObject({ result: 'held', delivery: { complete: false, rejects: 1 } })
+    expect(notes(report)).toContain('16 new listings beside 20')
+  })
+
   test('or a list that is not, is what status tells of the run', async () => {
     await loaded()
     world.standIn.changeProfile({ maxPageSize: 10 })
