@@ -256,7 +256,7 @@ function* heldOf(
     // Not noted if this delta does not name it: such a delta could not end the hold either, once a single copy is left.
     const isUnnamed = cause === 'twice-shown' && plan.unnamed.named?.has(mlsNumber) === false
     const isHeld = (change.kind === 'hold' && !isUnnamed) || heldParts.length > 0
-    const home = isHeld && !isElsewhere ? homeIn(workspace, change, past.moment) : null
+    const home = isHeld && !isElsewhere ? homeIn(workspace, change, past.moment, true) : null
     for (const held of heldParts) yield { mlsNumber, why, home, ...held }
     if (isHeld && heldParts.length === 0) yield { mlsNumber, why, part: null, home, isElsewhere }
     // What was let go but not carried out keeps its hold with its decision: nobody is asked about it anew.

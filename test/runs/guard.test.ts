@@ -578,6 +578,16 @@ describe('facts', () => {
     expect(await night(wrong)).toMatchObject({ result: 'ok', notes: [] })
   })
 
+  test('a price that goes on is not shown as one that is held', async () => {
+    await loaded()
+    const larger = changed(6, (home) => ({ ...home, bedrooms: home.bedrooms + 3, price: home.price + 1000 }))
+    expect(await night(larger)).toMatchObject({ result: 'held', counts: { update: 6 }, holds: [{ rule: 'facts' }] })
+    expect(priceOf(all[0])).toBe(all[0].price + 1000)
+    expect((await world.executed('approve', 'north')).stdout).toContain(
+      `update size ${all[0].mlsNumber}: 1325 Olive Avenue #7, Cedar Falls, for sale, $329,000; since `,
+    )
+  })
+
   describe('of a listing that people take off while they are held', () => {
     const six = changed(6, times(10))
 
