@@ -1067,6 +1067,16 @@ describe('a whole document without a record', () => {
   })
 })
 
+test('deletes that a person approved count for nothing in a backfill, which leaves them to the next sync', async () => {
+  await loaded()
+  const rest = [...all.slice(16), home(21)]
+  await night(rest)
+  await world.approve()
+  world.deliver(zillowFeed([...rest, home(22)]))
+  expect(await world.run('backfill')).toMatchObject({ counts: { create: 2, delete: 0 } })
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 16 } })
+})
+
 test('what a backfill lets go of is not told as held still', async () => {
   await loaded()
   world.deliver(zillowFeed([...all, ...homes(101, 116)]))

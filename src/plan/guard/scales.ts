@@ -130,7 +130,8 @@ export class Scales {
   #addLeavingLater({ cause, isConflict, isYoung }: Hold, remembered: Remembered): void {
     const { counted, absence } = remembered
     const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && !isConflict)
-    if (!isLater) return
+    const isApproved = remembered.holds.some(({ part, decision }) => part === 'delete' && decision === 'approved')
+    if (!isLater || isApproved) return
     this.#foresee('gone', true)
     if (counted.includes('delete')) return
     this.#foresee('delete', true)
