@@ -339,21 +339,25 @@ test('of a full feed only the newest file is read', async () => {
   expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [], delivery: { records: 20, bytes } })
 })
 
-test('of a feed that turns to deltas, the full files before its last one bring nothing back', async () => {
-  world.configure({ north: { source: './drop-*.xml' } })
-  put('drop-1.xml', all)
-  await world.run()
-  put('drop-2.xml', all.slice(1))
-  expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 1 } })
-  world.configure({ north: { source: './drop-*.xml', delivery: 'delta' } })
-  put('drop-3.xml', [dearer(all[1])])
-  expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 0, update: 1 } })
-  // From then on what comes late is read in its place.
-  put('drop-2-b.xml', [dearer(all[2])], -hour / 2)
-  expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 0, update: 1 } })
-  expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { create: 0 } })
-  expect(world.numbers()).toEqual(keys(all.slice(1)))
-})
+test.each(['north', 'oslo'])(
+  'of a feed that turns to deltas, the full files before its last one bring nothing back (then called %s)',
+  async (name) => {
+    world.configure({ north: { source: './drop-*.xml' } })
+    put('drop-1.xml', all)
+    await world.run()
+    put('drop-2.xml', all.slice(1))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+    const formerly = name === 'north' ? [] : ['north']
+    world.configure({ [name]: { source: './drop-*.xml', delivery: 'delta', volatile: { refresh: '365d' }, formerly } })
+    put('drop-3.xml', [dearer(all[1])])
+    expect(await world.run('sync', name)).toMatchObject({ result: 'ok', counts: { create: 0, update: 1 } })
+    // From then on what comes late is read in its place.
+    put('drop-2-b.xml', [dearer(all[2])], -hour / 2)
+    expect(await world.run('sync', name)).toMatchObject({ result: 'ok', counts: { create: 0, update: 1 } })
+    expect(await world.run('backfill', name)).toMatchObject({ result: 'ok', counts: { create: 0 } })
+    expect(world.numbers()).toEqual(keys(all.slice(1)))
+  },
+)
 
 test('of a feed that turns to deltas, none is passed by, though the last full file came by a clock that was days ahead', async () => {
   world.configure({ north: { source: './drop-*.xml' } })
