@@ -267,6 +267,13 @@ function* unclearIn(workspace: Tools['workspace']): Generator<Unclear> {
   }
 }
 
+/** Refused deletes of listings that the list lacks, too: it may be wrong, and only the feed or a person ends a refusal. */
+function* refusedIn(workspace: Tools['workspace']): Generator<string> {
+  for (const { change, remembered } of workspace.changes('forget'))
+    if (change.cause !== 'other-feed' && remembered.holds.some(({ decision }) => decision === 'refused'))
+      yield change.mlsNumber
+}
+
 async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Policy) {
   const [unclear, standing]: [Held[], Approvable[][]] = [[], []]
   if ((await store.holds.count(name)) === 0) return { unclear, standing }
@@ -290,6 +297,10 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
         waiting !== null && standingOf(remembered, waiting, part, policy).record !== null
       unclear.push(...meant.filter((held) => waiting === null || held.decision !== null || isSame(held)))
     }
+  }
+  for (const keys of batches(refusedIn(workspace), () => batchSize)) {
+    const held = (await store.holds.held(name, policy.now, { keys })).filter(isApprovable)
+    unclear.push(...held.filter(({ part, decision }) => part === 'delete' && decision?.is === 'refused'))
   }
   return { unclear, standing }
 }

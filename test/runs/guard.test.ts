@@ -1308,6 +1308,28 @@ test('what a person refused is forgotten where the feed filled another chatbot m
   heldDeletes(await night(sixGone), 6, 'They go by themselves on Sat 28 Nov 12:00')
 })
 
+test('what a person refused stays so where the list of the chatbot lacks the listings for a night', async () => {
+  await loaded()
+  await night(sixGone)
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'hide' } })
+  const short = await night(sixGone)
+  expect(notes(short)).toContain('20 of 20 listings are missing')
+  expect(notes(short)).toContain('6 held by earlier runs stay held')
+  heldDeletes(await night(sixGone), 6, 'They were refused')
+})
+
+test('a refused delete is over once the listing is gone from the chatbot, too', async () => {
+  await loaded()
+  await night(sixGone)
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  const gone = all.filter((home) => !sixGone.includes(home)).map((home) => home.mlsNumber)
+  for (const key of gone.slice(0, 2)) world.standIn.remove(chatbot, key)
+  await night(sixGone)
+  heldDeletes(await night(sixGone), 4, 'They were refused')
+  expect((await world.executed('status')).stdout).toContain('4 held')
+})
+
 describe('a delivery that is not whole', () => {
   const whole = zillowFeed(all)
   const cut =
