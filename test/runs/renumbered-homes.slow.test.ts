@@ -368,6 +368,20 @@ describe('homes under other MLSNumbers', () => {
     expect(there()).toEqual(keys([...forty.slice(1), renumbered(forty[0])]))
   })
 
+  test('such a home is there twice only until the next run where the service fails at the delete', async () => {
+    await loaded(forty)
+    await night(forty.slice(10))
+    const feed = [...forty.slice(10), renumbered(forty[0])]
+    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'status', status: 500 } })
+    expect(await night(feed)).toMatchObject({ counts: { create: 1, delete: 1 }, applied: { outcomes: { done: 1 } } })
+    expect(there()).toEqual(keys([...forty, renumbered(forty[0])]))
+    world.standIn.clearFaults()
+    const report = await night(feed)
+    expect(report).toMatchObject({ result: 'held', counts: { delete: 1, hold: 9 } })
+    expect(notes(report)).toContain('1 delete held since Sun 22 Nov was carried out: no rule holds this any more')
+    expect(there()).toEqual(keys([...forty.slice(1), renumbered(forty[0])]))
+  })
+
   test('while the service refuses the new one, such a home waits for that, and is told so', async () => {
     await loaded(forty)
     await night(forty.slice(10))
