@@ -127,8 +127,8 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what was asked about is said to have come each night',
     test: 'test/runs/holds.slow.test.ts › that every delivery said while the whole of it was asked about goes with the next that says so',
     file: 'src/run/guard.ts',
-    from: "first.is === 'confirmed' && first.record.clock !== null ?",
-    to: "first.is === 'confirmed' ?",
+    from: "first.is === 'confirmed' && clock !== null && clock >= since ?",
+    to: "first.is === 'confirmed' && (clock ?? since) >= since ?",
   },
   {
     name: 'a change that can be believed is no sign that the feed is right',
