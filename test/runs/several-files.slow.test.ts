@@ -794,6 +794,30 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 5 } })
   })
 
+  test('deletes that a change named go at the time that is told, also after a whole transfer that lacks them', async () => {
+    world.configure({ north: { ...feed, limits: {} } })
+    put('drop-02.xml', file('TEIL', ...['13', '14', '15', '16', '17'].map(removed)))
+    const ends = 'They go by themselves on Tue 24 Nov 14:00 if the feed still says so; now: listing-sync approve'
+    expect((await world.run()).notes).toContainEqual(expect.stringContaining(ends))
+    world.clock.advance(24 * hour)
+    put('drop-03.xml', file('VOLL', ...[10, 11, 12].map((id) => offer(String(id)))))
+    expect((await world.run()).notes).toContainEqual(expect.stringContaining(ends))
+    world.clock.advance(56 * hour)
+    put('drop-04.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 5 } })
+  })
+
+  test('a delete that a change named is over once a whole transfer has the listing', async () => {
+    world.configure({ north: { ...feed, limits: {} } })
+    put('drop-02.xml', file('TEIL', ...['13', '14', '15', '16', '17'].map(removed)))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 5 } })
+    put('drop-03.xml', file('VOLL', ...[10, 11, 12, 13, 14, 15, 16, 17].map((id) => offer(String(id)))))
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [] })
+    world.clock.advance(80 * hour)
+    put('drop-04.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 0 } })
+  })
+
   test('what of it was held whole and is approved goes with the next one, and the changes between say so', async () => {
     const ids = [10, 11, 12, 13, 14, 15, 16, 17]
     put('drop-02.xml', file('VOLL', ...ids.map((id) => offer(String(id), 900_000))))
