@@ -339,7 +339,8 @@ type Joins = Awaited<ReturnType<typeof readJoins>>
 /**
  * Adds to a delta what is pending of earlier ones, as if it said that again. Left out are MLSNumbers of which it says something
  * itself, and what an older delta said and waits for a person. To a whole delta, deletes are added that a person approved after an
- * earlier full delivery. To a whole transfer, only what an earlier delta said is gone. Gives of how many MLSNumbers something was added, and those of which it was said before the store was put back.
+ * earlier full delivery. To a whole transfer, only what an earlier delta said is gone. Gives of how many MLSNumbers something was added,
+ * and those of which it was said before the store was put back.
  */
 async function addPending(
   feed: Source,
