@@ -42,7 +42,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     locale: config.locale,
     mapping,
     source: String(fingerprint([String(identity), timezone])),
-    sourceBefore: String(identity),
+    identity: String(identity),
     basis: shortHash(JSON.stringify([baseUrl, chatbot, asked, mapping.version])),
     transport,
     open: (validators, signal, scratch) =>

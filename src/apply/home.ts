@@ -15,18 +15,19 @@ export function deliveredFor(action: Action | null): number | null {
   return action !== null && 'wanted' in action && 'delivered' in action.wanted ? action.wanted.delivered : null
 }
 
-/** The home that a change is about, before and after it; null: not known. */
+/** The home that a change is about, before and after it; null: not known. `isOfHold`: after what is held of an update that goes on. */
 export function homeIn(
   workspace: Workspace,
   change: Change,
   { now, today }: { now: number; today: string },
+  isOfHold = false,
 ): Home | null {
   const action = actionOf(change)
+  const updated = isOfHold && change.kind === 'update' ? fieldsOf(change, true) : fieldsIn(action)
   const position = deliveredFor(action)
   if (action !== null && position !== null) {
     const wanted = listingAt(workspace.deliveredAt(position), now, today)
-    if (action.kind !== 'create')
-      return homeOf(action.kind === 'update' ? asBefore(wanted, action.fields) : wanted, wanted)
+    if (action.kind !== 'create') return homeOf(asBefore(wanted, updated), wanted)
     const held = fieldsOf(change, true)
     return homeOf(held.length === 0 ? null : asBefore(wanted, held), wanted)
   }
@@ -38,8 +39,10 @@ export function homeIn(
   const kind = action?.kind ?? (change.kind === 'hold' ? change.held : null)
   if (kind === 'delete' || kind === 'forget') return homeOf(known, null)
   if (kind === 'create') return homeOf(null, known)
-  return homeOf(action?.kind === 'update' && known !== null ? asBefore(known, action.fields) : known, known)
+  return homeOf(known && asBefore(known, updated), known)
 }
+
+const fieldsIn = (action: Action | null): readonly FieldChange[] => (action?.kind === 'update' ? action.fields : [])
 
 function deliveredAs(workspace: Workspace, mlsNumber: string): Known {
   for (const delivered of workspace.deliveredAs(mlsNumber)) if (delivered.kind === 'listing') return delivered.listing

@@ -70,6 +70,8 @@ export async function wantsMore(question: string, signal: AbortSignal): Promise<
 /** null: Ctrl-D, which is no answer. */
 async function answered(question: string, signal: AbortSignal): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  // On a terminal, readline takes Ctrl-C for itself, and the question would only end like one without an answer.
+  terminal.on('SIGINT', () => process.emit('SIGINT'))
   try {
     return (await terminal.question(question, { signal })).trim()
   } catch (error) {

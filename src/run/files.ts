@@ -23,13 +23,21 @@ export interface Beside {
 /** Of a source that has only one document, or of which only one counts. */
 export const noOther: Beside = { files: [null], passedBy: 0, readTo: null, againFrom: null }
 
-type OfFeed = Pick<Feed, 'name' | 'chatbot' | 'source'> & {
+type OfFeed = Pick<Feed, 'name' | 'chatbot' | 'source' | 'identity'> & {
   mapping: Pick<Mapping, 'version' | 'delivery' | 'deliveryOf'>
 }
 
-/** Under these names the store has when the newest file changed that was read whole, and which files were there then (`lastDayOf`). */
-const namesOf = ({ name, source }: Pick<Feed, 'name' | 'source'>) =>
-  [`file of ${name}, ${source}`, `files of ${name}, ${source}`, `number of files of ${name}, ${source}`] as const
+/**
+ * Under these names the store has when the newest file changed that was read whole, which files were there then (`lastDayOf`), and when
+ * the last one changed that was read as a full delivery: files of before it say nothing, also once the feed sends deltas.
+ */
+const namesUnder = (name: string, source: string) =>
+  ['file', 'files', 'number of files', 'full file'].map((what) => `${what} of ${name}, ${source}`)
+/** In another time zone they are the same files. */
+const namesOf = ({ name, source, identity = source }: OfFeed) => namesUnder(name, identity)
+
+const mayBeDelta = ({ delivery, deliveryOf }: OfFeed['mapping']): boolean =>
+  delivery === 'delta' || deliveryOf !== undefined
 
 /** Milliseconds. Files that are sent with their own times may arrive in another order. */
 const outOfOrder = 86_400_000
@@ -51,17 +59,24 @@ function lastDayOf({ mapping }: OfFeed, besides: Besides, until: number) {
 export async function filesBeside(
   feed: OfFeed,
   store: StoreReader,
-  { moment, last }: { moment: Moment; last: Pick<LastDelivery, 'completeAt'> },
+  { moment, last }: { moment: Moment; last: Pick<LastDelivery, 'completeAt' | 'loaded'> },
   besides: Besides | undefined,
   mode: Mode,
 ): Promise<Beside> {
   const { mapping, chatbot } = feed
-  const mayBeDelta = mapping.delivery === 'delta' || mapping.deliveryOf !== undefined
-  if (besides === undefined || !mayBeDelta) return noOther
+  if (besides === undefined || !mayBeDelta(mapping)) return noOther
   const { older, changedAt } = besides
-  const [readTo, digest, count] = await Promise.all(namesOf(feed).map((name) => store.learnt.number(chatbot, name)))
+  // Since 27 November 2026 versions of before noted them by time zone.
+  const before = namesUnder(feed.name, feed.source)
+  const [readTo, digest, count, fullTo] = await Promise.all(
+    namesOf(feed).map(
+      async (name, at) => (await store.learnt.number(chatbot, name)) ?? store.learnt.number(chatbot, before[at]),
+    ),
+  )
   const read = { passedBy: 0, readTo, againFrom: null }
-  if (mode === 'backfill') return { ...read, files: [...older, null] }
+  // A time that is later than the last file came by a wrong clock.
+  const full = fullTo !== null && readTo !== null && fullTo <= readTo ? fullTo : 0
+  if (mode === 'backfill') return { ...read, files: [...older.filter((file) => file.changedAt >= full), null] }
   const latest = moment.now + outOfOrder
   if (readTo !== null && readTo > latest) {
     // By a wrong clock: all that comes until then would seem to be older than the last one that was read.
@@ -75,11 +90,12 @@ export async function filesBeside(
     const lastDay = lastDayOf(feed, besides, readTo)
     // With fewer files, the later word on a listing may be gone, and the earlier one would count again.
     const isAgain = lastDay.digest !== digest && lastDay.count >= (count ?? 0)
-    const from = isAgain ? readTo - outOfOrder : readTo
+    const from = isAgain ? Math.max(readTo - outOfOrder, full) : readTo
     return { ...read, files: [...older.filter((file) => file.changedAt > from), null], againFrom: from }
   }
-  const { completeAt } = last
-  if (completeAt === null) return { ...noOther, passedBy: older.length }
+  const { completeAt, loaded } = last
+  // What was delivered to another chatbot says nothing of this one.
+  if (completeAt === null || loaded?.chatbot !== chatbot) return { ...noOther, passedBy: older.length }
   const isAhead = changedAt > moment.now
   return isAhead ? noOther : { ...noOther, files: [...older.filter((file) => file.changedAt > completeAt), null] }
 }
@@ -130,7 +146,8 @@ export const areNotedEarly = (
 export async function noteFiles(feed: OfFeed, { learnt }: Store, read: Read): Promise<void> {
   const { digest, count } = lastDayOf(feed, read, read.readTo)
   const names = namesOf(feed)
-  for (const [at, value] of [read.readTo, digest, count].entries())
+  const full = mayBeDelta(feed.mapping) ? [] : [read.readTo]
+  for (const [at, value] of [read.readTo, digest, count, ...full].entries())
     await learnt.setNumber(feed.chatbot, names[at], value)
 }
 

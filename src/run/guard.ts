@@ -272,7 +272,8 @@ async function holdBack(workspace: Workspace, found: readonly Trip[], policy: Po
     if (first !== undefined) {
       const byFeed = first.record.ends === 'listed again' ? 'listed again' : 'confirmed'
       // Of a hold that only asked, and so has no clock, nobody knows that the feed said it each night: deltas don't.
-      const ends = first.is === 'confirmed' && first.record.clock !== null ? byFeed : 'never'
+      const { clock, since } = first.record
+      const ends = first.is === 'confirmed' && clock !== null && clock >= since ? byFeed : 'never'
       const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity }
       gone.counts[kind]++
       gone.since = Math.min(gone.since, ...verdict.letGo.map(({ record }) => record.since))

@@ -28,7 +28,7 @@ export type Source = Pick<
   | 'name'
   | 'chatbot'
   | 'source'
-  | 'sourceBefore'
+  | 'identity'
   | 'open'
   | 'live'
   | 'decompress'

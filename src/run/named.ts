@@ -167,11 +167,12 @@ export interface Unnamed {
 export async function unnamedOf(
   feed: Feed,
   tools: Tools,
-  { mode, lacking, older, written }: Pick<Delivery, 'mode' | 'lacking' | 'older' | 'written'>,
+  { mode, lacking, older, written, summary }: Pick<Delivery, 'mode' | 'lacking' | 'older' | 'written' | 'summary'>,
   policy: Policy,
 ): Promise<Unnamed> {
   const { now } = policy
   const { unclear, standing } = await unclearOf(feed, tools, policy)
+  if (mode === 'full' && !summary.complete) standing.push(...(await createsBeside(feed, tools, now)))
   const waiting = (some: readonly Held[]): number =>
     new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
   if (mode === 'full' && lacking.length === 0 && older === null)
@@ -213,6 +214,12 @@ export async function unnamedOf(
   }
 }
 
+/** Creates that are held, and may be in what an incomplete delivery lacks. Of a record that can't be read `unclearIn` tells. */
+async function createsBeside({ name }: Feed, { store, workspace }: Tools, now: number): Promise<Approvable[][]> {
+  const held = (await store.holds.held(name, now)).filter(isApprovable)
+  return held.flatMap((hold) => (hold.part === 'create' && !workspace.isDelivered(hold.mlsNumber) ? [[hold]] : []))
+}
+
 /**
  * What a whole full delivery said that was older than the one before it, and nobody approved: a newer delta shows that the feed goes on
  * from there. What an older delta said is pending instead, as a delta says it once.
@@ -237,7 +244,8 @@ const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'fo
  */
 interface Unclear {
   readonly mlsNumber: string
-  readonly isGone: boolean
+  /** null: nobody can tell, as the delivery or the list is incomplete. */
+  readonly isGone: boolean | null
   /** Only the next delivery proves that it is gone. */
   readonly isUnproven: boolean
   readonly waiting: Action | null
@@ -251,11 +259,19 @@ function* unclearIn(workspace: Tools['workspace']): Generator<Unclear> {
   for (const { change, remembered } of workspace.changes('hold')) {
     const { cause, mlsNumber, held } = change
     const waiting = held === 'create' || held === 'update' ? change.action : null
-    const isUnproven = cause === 'unproven' && !change.isConflict
-    const isUnclear = waiting !== null || cause === 'twice-delivered' || cause === 'twice-shown' || isUnproven
+    const isUnknown = cause === 'unproven' && change.isConflict
+    const isUnproven = cause === 'unproven' && !isUnknown
+    const isUnclear = waiting !== null || cause === 'twice-delivered' || cause === 'twice-shown' || cause === 'unproven'
     if (isUnclear && remembered.holds.length > 0)
-      yield { mlsNumber, isGone: held === 'delete', isUnproven, waiting, remembered }
+      yield { mlsNumber, isGone: isUnknown ? null : held === 'delete', isUnproven, waiting, remembered }
   }
+}
+
+/** Refused deletes of listings that the list lacks, too: it may be wrong, and only the feed or a person ends a refusal. */
+function* refusedIn(workspace: Tools['workspace']): Generator<string> {
+  for (const { change, remembered } of workspace.changes('forget'))
+    if (change.cause !== 'other-feed' && remembered.holds.some(({ decision }) => decision === 'refused'))
+      yield change.mlsNumber
 }
 
 async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Policy) {
@@ -270,9 +286,9 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
       if (!heldOf.has(mlsNumber) || known.has(mlsNumber)) continue
       known.add(mlsNumber)
       // Of records that differ, one may say that it is gone.
-      const mayBeGone = isGone || isSaid(workspace, mlsNumber, false)
+      const mayBeGone = isGone !== false || isSaid(workspace, mlsNumber, false)
       const isMeant = (held: Approvable): boolean =>
-        (isLeaving(held) ? mayBeGone : !isGone) && (waiting === null || hasPart(waiting, held.part))
+        (isLeaving(held) ? mayBeGone : isGone !== true) && (waiting === null || hasPart(waiting, held.part))
       const meant = heldOf.get(mlsNumber)!.filter(isApprovable).filter(isMeant)
       // The plan counts it as leaving already.
       if (!isUnproven) standing.push(meant)
@@ -281,6 +297,10 @@ async function unclearOf({ name }: Feed, { store, workspace }: Tools, policy: Po
         waiting !== null && standingOf(remembered, waiting, part, policy).record !== null
       unclear.push(...meant.filter((held) => waiting === null || held.decision !== null || isSame(held)))
     }
+  }
+  for (const keys of batches(refusedIn(workspace), () => batchSize)) {
+    const held = (await store.holds.held(name, policy.now, { keys })).filter(isApprovable)
+    unclear.push(...held.filter(({ part, decision }) => part === 'delete' && decision?.is === 'refused'))
   }
   return { unclear, standing }
 }

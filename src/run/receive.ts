@@ -15,7 +15,7 @@ import type { OlderFile, Opened } from '../feed/transport/transport.ts'
 import type { NewDelivered } from '../workspace/workspace.ts'
 import { minuteIn } from '../core/zone.ts'
 import { hasPassed } from '../core/turn.ts'
-import type { Held } from '../store/store.ts'
+import type { Held, Pending } from '../store/store.ts'
 import type { Delivery } from './delivery.ts'
 import { endsLike, lastKeyOf } from './ending.ts'
 import { filesBeside, isOvertaken, noOther, readOf, reasonsByFile } from './files.ts'
@@ -197,8 +197,9 @@ async function read(
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
-    mode === 'delta' && (older === null || isOnlyAgain)
-      ? await addPending(feed, tools, past, summary, own, reasons.length === 0)
+    (mode === 'delta' && (older === null || isOnlyAgain)) ||
+    (mode === 'full' && mapping.deliveryOf !== undefined && older === null && reasons.length === 0)
+      ? await addPending(feed, tools, past, summary, own, reasons.length === 0, mode)
       : noPending
   const notes = [...(live?.notes ?? []), ...joins.notes, ...intake.notes()]
   if (pending > 0) {
@@ -338,7 +339,8 @@ type Joins = Awaited<ReturnType<typeof readJoins>>
 /**
  * Adds to a delta what is pending of earlier ones, as if it said that again. Left out are MLSNumbers of which it says something
  * itself, and what an older delta said and waits for a person. To a whole delta, deletes are added that a person approved after an
- * earlier full delivery. Gives of how many MLSNumbers something was added, and those of which it was said before the store was put back.
+ * earlier full delivery. To a whole transfer, only what an earlier delta said is gone. Gives of how many MLSNumbers something was added,
+ * and those of which it was said before the store was put back.
  */
 async function addPending(
   feed: Source,
@@ -347,6 +349,7 @@ async function addPending(
   summary: DeliverySummary,
   position: number,
   isWhole: boolean,
+  mode: 'full' | 'delta',
 ): Promise<typeof noPending> {
   const { name, plan } = feed
   const { store, workspace } = tools
@@ -366,9 +369,12 @@ async function addPending(
     }
     workspace.addDelivered(rows)
   }
-  const absent = new Set(isWhole ? await approvedBeside(feed, tools, held) : [])
+  const absent = new Set(isWhole && mode === 'delta' ? await approvedBeside(feed, tools, held) : [])
   for await (const { unnamed } of pendingBeside(feed, tools)) {
-    const rest = unnamed.filter(({ key }) => !older.has(key))
+    // What a change said is gone, and a whole transfer lacks, need not wait for the next whole transfer.
+    const isMeant = ({ delivered }: Pending): boolean =>
+      mode === 'delta' || delivered.every(({ kind }) => kind === 'removal')
+    const rest = unnamed.filter((record) => !older.has(record.key) && isMeant(record))
     add(rest.map(({ delivered }) => delivered))
     for (const { key, at } of rest) if (at === 0) outdated.add(key)
     for (const { key } of unnamed) absent.delete(key)

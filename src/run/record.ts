@@ -247,7 +247,7 @@ function* heldOf(
   letGo: { holds: number; own: number },
 ): Generator<NewHeld> {
   for (const { mlsNumber, why, part } of plan.unnamed.unclear) yield { mlsNumber, why, ...staying(part!) }
-  for (const { change, weighed, outcome, remembered } of workspace.changes()) {
+  for (const { seq, change, weighed, outcome, remembered, pair } of workspace.changes()) {
     const { mlsNumber, why, cause } = change
     // What the guard holds can be approved, and so can a delete that waits for a record without MLSNumber. Other holds need a proof
     // or an answer, not an approval.
@@ -256,18 +256,23 @@ function* heldOf(
     // Not noted if this delta does not name it: such a delta could not end the hold either, once a single copy is left.
     const isUnnamed = cause === 'twice-shown' && plan.unnamed.named?.has(mlsNumber) === false
     const isHeld = (change.kind === 'hold' && !isUnnamed) || heldParts.length > 0
-    const home = isHeld && !isElsewhere ? homeIn(workspace, change, past.moment) : null
+    const home = isHeld && !isElsewhere ? homeIn(workspace, change, past.moment, true) : null
     for (const held of heldParts) yield { mlsNumber, why, home, ...held }
     if (isHeld && heldParts.length === 0) yield { mlsNumber, why, part: null, home, isElsewhere }
     // What was let go but not carried out keeps its hold with its decision: nobody is asked about it anew.
     if (outcome?.result === 'done') {
       letGo.holds += weighed.released.length
       if (plan.policy.saysItself(mlsNumber)) letGo.own += weighed.released.length
-    } else
+    } else {
+      // Its home is there under its other number, too, and must not go on waiting so.
+      const isTwice = change.kind === 'delete' && pair === 'renumbered' && !workspace.isNotThereYet(seq)
+      const { now, confirm } = plan.policy
+      const over = isTwice && confirm !== null && confirm < Infinity && { clock: now - confirm }
       for (const part of weighed.released) {
         const record = cause === 'other-number' ? remembered.holds.find((hold) => hold.part === part) : undefined
-        yield { mlsNumber, why, home, ...(record === undefined ? staying(part) : waitingOn(record)) }
+        yield { mlsNumber, why, home, ...(record === undefined ? { ...staying(part), ...over } : waitingOn(record)) }
       }
+    }
   }
 }
 

@@ -24,8 +24,8 @@ export interface Feed extends ApplyFeed {
   mapping: Mapping
   /** A fingerprint of the source and its time zone. Under another one, when deliveries were written is not compared. */
   source: string
-  /** The same as versions before 27 November 2026 noted it: without the time zone. */
-  sourceBefore?: string
+  /** A fingerprint of the source alone. Versions before 27 November 2026 noted it in place of `source`. */
+  identity?: string
   /** Service, chatbot, source and mapping as one value. What is learnt of a delivery holds only while it is the same. */
   basis: string
   /** `scratch`: folder for files of the run. */

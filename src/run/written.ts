@@ -53,11 +53,11 @@ export const isAfter = (written: Written | null, other: Written | null): boolean
 export function olderThan(
   last: LastDelivery['written'],
   written: Written | null,
-  { source, sourceBefore }: Pick<Feed, 'source' | 'sourceBefore'>,
+  { source, identity }: Pick<Feed, 'source' | 'identity'>,
   { now, timezone }: Moment,
 ): { written: string; last: string } | null {
   if (written === null || last === null || written.by !== last.by || last.at > now) return null
-  if (last.source !== source && last.source !== sourceBefore) return null
+  if (last.source !== source && last.source !== identity) return null
   if (written.at + written.within >= last.at) return null
   return { written: minuteIn(timezone, written.at), last: minuteIn(timezone, last.at) }
 }

@@ -24,7 +24,7 @@ export function isLeft(database: Database.Database, formerly: Formerly): boolean
  */
 export function renamedNumber(number: string, from: string, feed: string): string | null {
   // Behind the comma stands the name of a source, which may have anything in it.
-  const [, what, of, rest] = /^(run of |files? of |number of files of )([^ ,]+)(.*)$/s.exec(number) ?? []
+  const [, what, of, rest] = /^(run of |(?:full )?files? of |number of files of )([^ ,]+)(.*)$/s.exec(number) ?? []
   return of === from ? what + feed + rest : null
 }
 

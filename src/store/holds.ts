@@ -134,7 +134,8 @@ export function createHolds(connection: Connection): Holds {
     `INSERT ${newHold} ON CONFLICT (feed, key, part) DO UPDATE SET current = 1,
       why = iif(part = '', @why, why), ends = iif(part = '', @ends, ends)`,
   )
-  const keep = database.prepare('UPDATE hold SET current = 1 WHERE feed = ? AND key = ? AND part = ?')
+  const keep = database.prepare(`UPDATE hold SET current = 1, clock = iif(@clock < clock, @clock, clock)
+    WHERE feed = @feed AND key = @key AND part = @part`)
   const keepSurvivors = database.prepare(`UPDATE hold SET current = 1 WHERE feed = ? AND ${survivesDisbelief}`)
   const drop = database.prepare('DELETE FROM hold WHERE feed = ? AND current = 0')
   const refuseAny = database.prepare("UPDATE hold SET content = NULL WHERE feed = ? AND decision = 'refused'")
@@ -195,8 +196,8 @@ export function createHolds(connection: Connection): Holds {
         if (isNewMapping) refuseAny.run(feed)
         outdate(feed, of, isWhole)
         if (!isBelieved) keepSurvivors.run(feed)
-        for (const { mlsNumber, why, part, home, isRefused, isLetGo, isElsewhere } of all) {
-          if (isLetGo) keep.run(feed, mlsNumber, part?.part ?? '')
+        for (const { mlsNumber, why, part, home, isRefused, isLetGo, clock = null, isElsewhere } of all) {
+          if (isLetGo) keep.run({ feed, key: mlsNumber, part: part?.part ?? '', clock })
           else
             (isWhole ? hold : holdAlso).run({
               feed,

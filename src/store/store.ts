@@ -289,6 +289,8 @@ export interface NewHeld {
   isRefused?: boolean
   /** Its earlier hold stays as it is: it was let go and is not carried out yet, or the delivery says nothing of it. */
   isLetGo?: boolean
+  /** Of such a hold: its clock, if it has one, began then at the latest. */
+  clock?: number
   /** Nothing is held, but another feed of the chatbot has the listing, which is remembered until it lets go. */
   isElsewhere?: boolean
 }

@@ -21,6 +21,7 @@ interface ChangeRow {
   pair: number
   heldBeside: string | null
   refusedBeside: number
+  wasHeldBeside: number
   result: Outcome['result'] | null
   error: string | null
 }
@@ -62,7 +63,7 @@ export function createPlan(
   function walk(where: string, ...values: string[]): Generator<ChangeRow> {
     const page = database.prepare<(string | number)[], ChangeRow>(
       `SELECT seq, key, change, remembered, weighed, pair, ${heldBeside} AS heldBeside,
-        ${refusedBeside} AS refusedBeside, result, error
+        ${refusedBeside} AS refusedBeside, ${wasHeldBeside} AS wasHeldBeside, result, error
       FROM change WHERE ${where} AND seq > ? ORDER BY seq LIMIT ${pageRows}`,
     )
     return paged<ChangeRow>(pageRows, (last) => page.all(...values, last?.seq ?? 0))
@@ -170,7 +171,8 @@ export function createPlan(
         const { seq, change, remembered, pair } = stored(row)
         if (change.kind === 'hold') continue
         const refused = row.refusedBeside === 1 && { isRefusedBeside: true }
-        const turnedTo = give(change, { remembered, pair, heldBeside: row.heldBeside, ...refused })
+        const wasHeld = row.wasHeldBeside === 1 && { wasHeldBeside: true }
+        const turnedTo = give(change, { remembered, pair, heldBeside: row.heldBeside, ...refused, ...wasHeld })
         if (turnedTo === null) continue
         if (batch.push({ seq, change: turnedTo.change, weighed: turnedTo.weighed }) < pageRows) continue
         rewriteAll(batch)
@@ -264,6 +266,8 @@ const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.
 const refusedBeside = `pair = 1 AND EXISTS (SELECT 1 FROM change AS other, json_each(other.remembered, '$.holds') AS hold
   WHERE other.home = change.home AND other.pair = 1 AND instr(other.remembered, '"refused"') AND other.seq <> change.seq
     AND hold.value ->> '$.part' IN ('delete', 'create') AND hold.value ->> '$.decision' = 'refused')`
+const wasHeldBeside = `kind = 'delete' AND pair = 1 AND EXISTS (SELECT 1 FROM change AS other
+  WHERE other.home = change.home AND other.pair = 1 AND instr(other.remembered, '"part":"create"'))`
 
 /**
  * Pairs what leaves a home with what comes to it, the first with the first and so on. The order: first what can be carried out, then
@@ -299,5 +303,6 @@ UPDATE change SET kind = 'delete', change = change -> '$.action'
 CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR pair > 0;
 CREATE INDEX IF NOT EXISTS change_to_come ON change (home, kind) WHERE pair > 0 AND result IS NOT 'done';
 CREATE INDEX IF NOT EXISTS change_of_missing ON change (home, kind) WHERE pair = 2;
+CREATE INDEX IF NOT EXISTS change_by_held_create ON change (home) WHERE pair = 1 AND instr(remembered, '"part":"create"');
 CREATE INDEX IF NOT EXISTS change_by_refusal ON change (home) WHERE pair = 1 AND instr(remembered, '"refused"');
 `

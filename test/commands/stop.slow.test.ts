@@ -9,7 +9,7 @@ import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import { startFeedServer } from '../runs/feed-server.ts'
 import type { FeedServer } from '../runs/feed-server.ts'
 import { Gate } from '../support/gate.ts'
-import { home, zillowFeed } from '../support/homes.ts'
+import { home, homes, zillowFeed } from '../support/homes.ts'
 import type { Ended } from '../support/program.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { slowness, tell } from '../support/signals.ts'
@@ -157,23 +157,33 @@ test.skipIf(!canUnshare)('as process 1 of a container it hears SIGTERM, too', as
 })
 
 // A terminal of its own is made by util-linux.
-test.skipIf(spawnSync('script', ['--version']).status !== 0)(
-  'Ctrl-D at a question is no, without a word of a defect',
-  async () => {
-    const world = await begin()
-    expect((await world.command('sync')).status).toBe(0)
-    world.deliver(zillowFeed(all.slice(6)))
-    expect((await world.command('sync')).status).toBe(3)
-    const program = fileURLToPath(new URL('../../bin/listing-sync.mjs', import.meta.url))
-    const words = [process.execPath, program, '--config', world.configFile, 'approve', 'north']
-    const terminal = spawn('script', ['-qec', words.join(' '), '/dev/null'])
-    let shown = ''
-    terminal.stdout.on('data', (part) => (shown += String(part)))
-    await until(() => shown.includes('[y/N]'))
-    terminal.stdin.write('\u0004')
-    const [status] = (await once(terminal, 'exit')) as [number]
-    expect(shown).not.toMatch(/defect|AbortError/)
-    expect(status).toBe(1)
-    expect((await world.command('status')).stdout).toContain('listing-sync approve north')
-  },
-)
+test.skipIf(spawnSync('script', ['--version']).status !== 0).each([
+  ['Ctrl-D at the question is no', 6, '[y/N]', '\u0004', /^(?!.*(?:defect|AbortError|stopped))/s],
+  ['Ctrl-C at the question ends the command', 6, '[y/N]', '\u0003', /stopped by SIGINT\s*$/],
+  [
+    'so it does between two pages, and nobody is asked',
+    18,
+    'q goes on',
+    '\u0003',
+    /^(?!.*\[y\/N\]).*stopped by SIGINT\s*$/s,
+  ],
+] as const)('approve on a terminal: %s', async (_, gone, question, key, expected) => {
+  const world = await begin()
+  const some = homes(1, 40)
+  world.deliver(zillowFeed(some))
+  expect((await world.command('sync')).status).toBe(0)
+  world.deliver(zillowFeed(some.slice(0, -10 - gone)))
+  expect((await world.command('sync')).status).toBe(3)
+  const program = fileURLToPath(new URL('../../bin/listing-sync.mjs', import.meta.url))
+  const words = [process.execPath, program, '--config', world.configFile, 'approve', 'north']
+  const terminal = spawn('script', ['-qec', words.join(' '), '/dev/null'])
+  let shown = ''
+  terminal.stdout.on('data', (part) => (shown += String(part)))
+  await until(() => shown.includes(question))
+  // If the key only led to another question, the end of the input answers that.
+  terminal.stdin.end(key)
+  const [status] = (await once(terminal, 'exit')) as [number]
+  expect(shown).toMatch(expected)
+  expect(status).toBe(1)
+  expect((await world.command('status')).stdout).toContain('listing-sync approve north')
+})

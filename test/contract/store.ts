@@ -1154,6 +1154,10 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
           { ...held, clock: now, decision: { is: 'approved', by: 'Ada', at: now } },
         ])
         expect((await memoryOf('A'))?.holds[0]).toMatchObject({ content: 'content', ends: 'confirmed' })
+        for (const clock of [now - day, now]) {
+          await hold([{ ...letGo, clock }], now + hour)
+          expect(await holds.held('north', now)).toMatchObject([{ clock: now - day }])
+        }
       })
 
       it('are replaced wholly or not at all', async () => {

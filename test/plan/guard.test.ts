@@ -82,8 +82,8 @@ describe('each rule trips above its number, and not at it', () => {
     ]),
     [
       'older',
-      seen(40, { wasOlder: true, creates: 9, back: 2, deletes: 9, young: 3 }),
-      seen(40, { wasOlder: true, creates: 9, back: 3, deletes: 9, young: 3 }),
+      seen(40, { wasOlder: true, creates: 9, back: 3, backBefore: 2, deletes: 9, young: 3, youngBefore: 3 }),
+      seen(40, { wasOlder: true, creates: 9, back: 3, backBefore: 3, deletes: 9, young: 3, youngBefore: 3 }),
     ],
     [
       'older',

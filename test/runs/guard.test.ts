@@ -578,6 +578,16 @@ describe('facts', () => {
     expect(await night(wrong)).toMatchObject({ result: 'ok', notes: [] })
   })
 
+  test('a price that goes on is not shown as one that is held', async () => {
+    await loaded()
+    const larger = changed(6, (home) => ({ ...home, bedrooms: home.bedrooms + 3, price: home.price + 1000 }))
+    expect(await night(larger)).toMatchObject({ result: 'held', counts: { update: 6 }, holds: [{ rule: 'facts' }] })
+    expect(priceOf(all[0])).toBe(all[0].price + 1000)
+    expect((await world.executed('approve', 'north')).stdout).toContain(
+      `update size ${all[0].mlsNumber}: 1325 Olive Avenue #7, Cedar Falls, for sale, $329,000; since `,
+    )
+  })
+
   describe('of a listing that people take off while they are held', () => {
     const six = changed(6, times(10))
 
@@ -948,7 +958,7 @@ test.each<[string, () => Promise<ReadReport>]>([
   expect(report).toMatchObject({ result: 'held', holds: [{ rule: 'facts' }] })
   expect(Object.keys(planned(report))).toEqual(['hold'])
   expect(notes(report)).toMatch(
-    /^the rule facts asks no more, but what it held goes on waiting\. Held: \d updates? of prices\. (They wait|It waits) for you; now: /,
+    /^what the rule facts held before goes on waiting, though it no longer asks about that\. Held: \d updates? of prices\. (They wait|It waits) for you; now: /,
   )
   expect((await world.executed('diff')).stdout).toMatch(/^north .*: nothing to change now; \d held, waiting for you: /)
   await world.approve()
@@ -1055,6 +1065,16 @@ describe('a whole document without a record', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', delivery: { complete: true, records: 0 } })
     await loaded()
   })
+})
+
+test('deletes that a person approved count for nothing in a backfill, which leaves them to the next sync', async () => {
+  await loaded()
+  const rest = [...all.slice(16), home(21)]
+  await night(rest)
+  await world.approve()
+  world.deliver(zillowFeed([...rest, home(22)]))
+  expect(await world.run('backfill')).toMatchObject({ counts: { create: 2, delete: 0 } })
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 16 } })
 })
 
 test('what a backfill lets go of is not told as held still', async () => {
@@ -1288,6 +1308,28 @@ test('what a person refused is forgotten where the feed filled another chatbot m
   heldDeletes(await night(sixGone), 6, 'They go by themselves on Sat 28 Nov 12:00')
 })
 
+test('what a person refused stays so where the list of the chatbot lacks the listings for a night', async () => {
+  await loaded()
+  await night(sixGone)
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'hide' } })
+  const short = await night(sixGone)
+  expect(notes(short)).toContain('20 of 20 listings are missing')
+  expect(notes(short)).toContain('6 held by earlier runs stay held')
+  heldDeletes(await night(sixGone), 6, 'They were refused')
+})
+
+test('a refused delete is over once the listing is gone from the chatbot, too', async () => {
+  await loaded()
+  await night(sixGone)
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  const gone = all.filter((home) => !sixGone.includes(home)).map((home) => home.mlsNumber)
+  for (const key of gone.slice(0, 2)) world.standIn.remove(chatbot, key)
+  await night(sixGone)
+  heldDeletes(await night(sixGone), 4, 'They were refused')
+  expect((await world.executed('status')).stdout).toContain('4 held')
+})
+
 describe('a delivery that is not whole', () => {
   const whole = zillowFeed(all)
   const cut =
@@ -1302,6 +1344,30 @@ describe('a delivery that is not whole', () => {
     expect(report).toMatchObject({ result: 'partial', counts: { delete: 0, hold: count } })
     for (const { kind, why } of report.changes) if (kind === 'hold') expect(why).toContain('the delivery is incomplete')
   }
+
+  test.each([
+    ['prices', all.map(times(100)), all.slice(0, 4).map(times(1000))],
+    ['listings that leave', homes(101, 108), homes(201, 203)],
+    ['new listings', [...all, ...homes(101, 116)], [...all, ...homes(201, 203)]],
+  ])('does not let out more %s beside those that are held', async (_, wrong, more) => {
+    await loaded()
+    expect(await night(wrong)).toMatchObject({ result: 'held' })
+    world.calls()
+    expect(await night(zillowFeed(more).slice(0, -20))).toMatchObject({ result: 'held' })
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+  })
+
+  test('tells each listing once that is held as new, whether it is there, can not be read or is lacking', async () => {
+    await loaded()
+    const wrong = zillowFeed([...all, ...homes(101, 116)])
+    expect(notes(await night(wrong))).toContain('16 new listings beside 20')
+    const unread = zillowRecord(home(101)).replace(/<(\w*Status)>[^<]*</, '<$1>Haunted<')
+    const report = await night(
+      zillowStart + unread + all.map((some) => zillowRecord(some)).join('') + zillowRecord(home(102)),
+    )
+    expect(report).toMatchObject({ result: 'held', delivery: { complete: false, rejects: 1 } })
+    expect(notes(report)).toContain('16 new listings beside 20')
+  })
 
   test('or a list that is not, is what status tells of the run', async () => {
     await loaded()

@@ -114,7 +114,7 @@ describe('what is held', () => {
     await loaded()
     await night(sixGone)
     const fewer = [
-      'the rule leaving asks no more, but what it held goes on waiting. Held: 4 deletes. They go by themselves on Wed 25 Nov 12:00 if the feed still says so; now: listing-sync approve north',
+      'what the rule leaving held before goes on waiting, though it no longer asks about that. Held: 4 deletes. They go by themselves on Wed 25 Nov 12:00 if the feed still says so; now: listing-sync approve north',
     ]
     expect(await night(all.slice(4))).toMatchObject({
       result: 'held',

@@ -91,6 +91,17 @@ describe('which brings back what had gone and takes away what is new', () => {
     expect(await runOn([...after, home(18)])).toMatchObject({ result: 'ok', counts: { create: 1, hold: 0 } })
   })
 
+  test('is no measure of a newer one, in which others come back and others that are new go', async () => {
+    for (const feed of [homes(1, 40), homes(4, 43), homes(7, 46)]) {
+      expect(await runOn(feed)).toMatchObject({ result: 'ok' })
+      world.clock.advance(day)
+    }
+    expect(await runOn(homes(4, 43))).toMatchObject({ holds: [{ rule: 'older' }] })
+    world.clock.advance(day)
+    const newer = [...homes(1, 3), ...homes(10, 40), ...homes(44, 50)]
+    expect(await runOn(newer)).toMatchObject({ result: 'ok', counts: { create: 7, delete: 6, hold: 0 } })
+  })
+
   test('and is a delta is told by what it says itself, and what is still to be done of earlier ones goes on', async () => {
     world.configure({ north: { volatile, delivery: 'delta' } })
     const gone = (home: Home): Home => ({ ...home, status: 'Withdrawn' })

@@ -89,6 +89,20 @@ describe('homes under other MLSNumbers', () => {
   })
 
   test.each([
+    ['more than may go at once', 9],
+    ['so few that no rule asks any more', 6],
+  ])('that are edited while they wait, %s, go when the others go', async (_, left) => {
+    await loaded(forty)
+    await nights(2, changed(9, renumbered, forty))
+    const feed = changed(left, renumbered, forty).map((home, i) =>
+      i < 2 ? { ...home, price: home.price + 1000 } : home,
+    )
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: left * 2 } })
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: left, delete: left } })
+    expect(there()).toEqual(keys(feed))
+  })
+
+  test.each([
     ['as many as may leave go at once', 8, { result: 'ok', counts: { create: 8, delete: 8, hold: 0 } }],
     ['more wait', 9, { result: 'held', counts: { create: 0, delete: 0, hold: 18 } }],
   ])('%s', async (_, count, expected) => {
@@ -352,5 +366,35 @@ describe('homes under other MLSNumbers', () => {
     const report = await night([...forty.slice(10), renumbered(forty[0])])
     expect(report).toMatchObject({ result: 'held', counts: { create: 1, delete: 1, hold: 9 } })
     expect(there()).toEqual(keys([...forty.slice(1), renumbered(forty[0])]))
+  })
+
+  test('such a home is there twice only until the next run where the service fails at the delete', async () => {
+    await loaded(forty)
+    await night(forty.slice(10))
+    const feed = [...forty.slice(10), renumbered(forty[0])]
+    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'status', status: 500 } })
+    expect(await night(feed)).toMatchObject({ counts: { create: 1, delete: 1 }, applied: { outcomes: { done: 1 } } })
+    expect(there()).toEqual(keys([...forty, renumbered(forty[0])]))
+    world.standIn.clearFaults()
+    const report = await night(feed)
+    expect(report).toMatchObject({ result: 'held', counts: { delete: 1, hold: 9 } })
+    expect(notes(report)).toContain('1 delete held since Sun 22 Nov was carried out: no rule holds this any more')
+    expect(there()).toEqual(keys([...forty.slice(1), renumbered(forty[0])]))
+  })
+
+  test('while the service refuses the new one, such a home waits for that, and is told so', async () => {
+    await loaded(forty)
+    await night(forty.slice(10))
+    const feed = [...forty.slice(10), renumbered(forty[0])]
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
+    await night(feed)
+    const report = await night(feed, hour)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 11 } })
+    expect(notes(report)).toContain(
+      "1 held before goes together with the other MLSNumber of its home, which can't change yet",
+    )
+    expect(report.holds).toMatchObject([{ rule: 'leaving', numbers: { leaving: 9 } }])
+    world.standIn.clearFaults()
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 1, delete: 1, hold: 9 } })
   })
 })

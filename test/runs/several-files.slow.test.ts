@@ -78,6 +78,28 @@ describe('of a delta', () => {
     expect([priceOf(home), priceOf(two)]).toEqual([dearer(dearer(home)).price, dearer(two).price])
   })
 
+  test.each([2, -2])(
+    'so it is in another time zone, though the clock of the folder is off by %i hours',
+    async (off) => {
+      const [home, two, three, four] = all
+      const putOff = (name: string, some: readonly Home[], after = hour): void => {
+        put(name, some, after)
+        const time = Math.floor(world.clock.now() / 1000) + off * 3600
+        utimesSync(`${world.folder}/${name}`, time, time)
+      }
+      putOff('drop-02.xml', [dearer(home)], 4 * hour)
+      expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+      putOff('drop-03.xml', [dearer(two)])
+      putOff('drop-04.xml', [dearer(three), gone(four)])
+      putOff('drop-05.xml', [dearer(dearer(home))])
+      world.configure({
+        north: { source: './drop-*.xml', delivery: 'delta', volatile: { refresh: '365d' }, timezone: 'Asia/Tokyo' },
+      })
+      expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 3, delete: 1 } })
+      expect(priceOf(home)).toBe(dearer(dearer(home)).price)
+    },
+  )
+
   test('a record that can be read takes the place of one that can not, but not the other way round', async () => {
     const [home, two] = all
     const broken = (of: Home): string => zillowFeed([dearer(of)]).replace(/<(\w*Status)>[^<]*</, '<$1>Haunted<')
@@ -269,6 +291,19 @@ describe('of a delta that was never read', () => {
     expect(world.numbers()).toEqual(keys(all.slice(1)))
   })
 
+  test('so it is told of a feed that loads another chatbot from now on', async () => {
+    world.configure({ north: drop })
+    put('drop-1.xml', all)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 20 } })
+    put('drop-2.xml', [dearer(all[0])])
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    world.configure({ north: { ...drop, chatbot: 'SN-2' } })
+    const notes = [expect.stringMatching(/^1 older file of the source is not read, /)]
+    expect(await world.run()).toMatchObject({ result: 'partial', counts: { create: 1 }, notes })
+    expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { create: 19 } })
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [] })
+  })
+
   test('a backfill of an empty chatbot loads all of them', async () => {
     world.configure({ north: drop })
     for (const [at, home] of all.slice(0, 12).entries()) put(`drop-${String(at).padStart(2, '0')}.xml`, [home])
@@ -302,6 +337,40 @@ test('of a full feed only the newest file is read', async () => {
   put('drop-3.xml', all)
   const bytes = Buffer.byteLength(zillowFeed(all))
   expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [], delivery: { records: 20, bytes } })
+})
+
+test.each(['north', 'oslo'])(
+  'of a feed that turns to deltas, the full files before its last one bring nothing back (then called %s)',
+  async (name) => {
+    world.configure({ north: { source: './drop-*.xml' } })
+    put('drop-1.xml', all)
+    await world.run()
+    put('drop-2.xml', all.slice(1))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+    const formerly = name === 'north' ? [] : ['north']
+    world.configure({ [name]: { source: './drop-*.xml', delivery: 'delta', volatile: { refresh: '365d' }, formerly } })
+    put('drop-3.xml', [dearer(all[1])])
+    expect(await world.run('sync', name)).toMatchObject({ result: 'ok', counts: { create: 0, update: 1 } })
+    // From then on what comes late is read in its place.
+    put('drop-2-b.xml', [dearer(all[2])], -hour / 2)
+    expect(await world.run('sync', name)).toMatchObject({ result: 'ok', counts: { create: 0, update: 1 } })
+    expect(await world.run('backfill', name)).toMatchObject({ result: 'ok', counts: { create: 0 } })
+    expect(world.numbers()).toEqual(keys(all.slice(1)))
+  },
+)
+
+test('of a feed that turns to deltas, none is passed by, though the last full file came by a clock that was days ahead', async () => {
+  world.configure({ north: { source: './drop-*.xml' } })
+  put('drop-1.xml', all, 73 * hour)
+  world.clock.advance(-72 * hour)
+  await world.run()
+  world.configure({ north: { source: './drop-*.xml', delivery: 'delta' } })
+  rmSync(`${world.folder}/drop-1.xml`)
+  put('drop-2.xml', [dearer(all[1])])
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+  put('drop-2-b.xml', [dearer(all[2])], -hour / 2)
+  put('drop-3.xml', [dearer(all[3])], 2 * hour)
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 2 } })
 })
 
 describe('REAXML, a file for each listing', () => {
@@ -723,6 +792,30 @@ describe('OpenImmo, whose files say whether they are everything', () => {
     world.clock.advance(80 * hour)
     put('drop-03.xml', file('TEIL', offer('18')))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 5 } })
+  })
+
+  test('deletes that a change named go at the time that is told, also after a whole transfer that lacks them', async () => {
+    world.configure({ north: { ...feed, limits: {} } })
+    put('drop-02.xml', file('TEIL', ...['13', '14', '15', '16', '17'].map(removed)))
+    const ends = 'They go by themselves on Tue 24 Nov 14:00 if the feed still says so; now: listing-sync approve'
+    expect((await world.run()).notes).toContainEqual(expect.stringContaining(ends))
+    world.clock.advance(24 * hour)
+    put('drop-03.xml', file('VOLL', ...[10, 11, 12].map((id) => offer(String(id)))))
+    expect((await world.run()).notes).toContainEqual(expect.stringContaining(ends))
+    world.clock.advance(56 * hour)
+    put('drop-04.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 5 } })
+  })
+
+  test('a delete that a change named is over once a whole transfer has the listing', async () => {
+    world.configure({ north: { ...feed, limits: {} } })
+    put('drop-02.xml', file('TEIL', ...['13', '14', '15', '16', '17'].map(removed)))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 5 } })
+    put('drop-03.xml', file('VOLL', ...[10, 11, 12, 13, 14, 15, 16, 17].map((id) => offer(String(id)))))
+    expect(await world.run()).toMatchObject({ result: 'ok', changes: [] })
+    world.clock.advance(80 * hour)
+    put('drop-04.xml', file('TEIL', offer('18')))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, delete: 0 } })
   })
 
   test('what of it was held whole and is approved goes with the next one, and the changes between say so', async () => {

@@ -39,11 +39,13 @@ export interface Beside {
   readonly heldBeside: string | null
   /** A person refused the other half. Then no clock lets this one go either. */
   readonly isRefusedBeside?: boolean
+  /** Of an old number: an earlier run held what comes for it, too. */
+  readonly wasHeldBeside?: boolean
 }
 
 /** Decides what of an action is held, by the accidents found and by earlier holds. null: it goes as planned, with nothing to note. */
 export function judge(action: Action, beside: Beside, trips: readonly Trip[], policy: Policy): Verdict | null {
-  const { remembered, pair, heldBeside, isRefusedBeside = false } = beside
+  const { remembered, pair, heldBeside, isRefusedBeside = false, wasHeldBeside = false } = beside
   const { endsNone } = policy
   const standing = (part: HeldPart): Standing => standingOf(remembered, action, part, policy)
   // A renumbered home with a fact beyond belief is held whole: the site keeps its old number, and with that the old fact. Its old
@@ -71,15 +73,26 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     const stands = standing(part)
     return stands.is !== 'new' && hasPart(action, part) ? { trip: null, part, ...stands } : []
   })
-  // A home whose old number is held goes at once if it comes back under a new one, unless that one was held with it.
-  const isBack = pair === 'renumbered' && action.kind === 'delete' && heldBeside === null
+  // The clock of a home that is only renumbered is that of its old number. That goes at once if nothing came for it before.
+  const hasOwnTime = pair !== 'renumbered' || wasHeldBeside || ('broken' in action && action.broken.length > 0)
   // With the feed's clock it waits for that, or a person, even if no rule trips any more.
   const isWaiting = ({ part, is, record }: (typeof before)[number]): boolean => {
     if (is !== 'waiting' || policy.healed.has(part)) return false
     const hasClock = record.clock !== null && record.ends !== 'listed again'
-    return endsNone || (policy.confirm !== null && hasClock && (!isBack || policy.confirm === Infinity))
+    return endsNone || (policy.confirm !== null && hasClock && (hasOwnTime || policy.confirm === Infinity))
   }
-  const byNone = before.filter((earlier) => !held.has(earlier.part) && (earlier.is === 'refused' || isWaiting(earlier)))
+  const byItself = before.filter(
+    (earlier) => !held.has(earlier.part) && (earlier.is === 'refused' || isWaiting(earlier)),
+  )
+  // What comes for an old number that waits does so, too, whatever was edited of it meanwhile.
+  const comes = { trip: null, part: 'create', ...standing('create') } as const
+  const isWith =
+    pair === 'renumbered' &&
+    action.kind === 'create' &&
+    heldBeside?.includes(heldBefore) === true &&
+    (comes.is === 'new' || comes.is === 'waiting') &&
+    [...byRule, ...byItself].every(({ part }) => part !== 'create')
+  const byNone = isWith ? [...byItself, comes] : byItself
   for (const { part } of byNone) held.add(part)
   // While a person is asked, what waits has no time to tell.
   const mentioned = byNone.filter(({ is }) => is === 'refused' || endsNone || !isAsking)
@@ -104,7 +117,7 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   const heldParts = Array.from(held, (part): PartHeld => {
     const noted = remembered.holds.find((record) => record.part === part)?.content
     const content = policy.contentOf(action, part, noted)
-    if (!endsNone && byNone.some((earlier) => earlier.part === part && earlier.is === 'waiting'))
+    if (!endsNone && byNone.some((earlier) => earlier.part === part && earlier.is !== 'refused'))
       return { part, content, rules: [ruleOf(waitsAs(part))], ends: 'confirmed' }
     const by = byRule.filter((holding) => holding.part === part)
     const [first] = by
@@ -120,7 +133,8 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     weighed: { heldParts, counts, released: released.map(({ part }) => part) },
     heldBy: [...byRule, ...(endsNone ? [] : mentioned)].map(({ trip, part, is, record }) => {
       const isReady = trip !== null && record !== null && isLetGo({ is, record }, endsOf(trip.name), policy)
-      const time = isReady ? 'other number' : (record?.clock ?? record?.since ?? policy.now)
+      const time =
+        isReady || (trip === null && isWith) ? 'other number' : (record?.clock ?? record?.since ?? policy.now)
       const isNew = record === null && (part !== 'delete' || remembered.absence === null)
       return {
         trip,
@@ -147,7 +161,7 @@ export function waitOf(part: HeldPart, listings: number): Trip {
     label: heldBefore,
     ...(fact !== null && { fact }),
     numbers: { waiting: listings },
-    sentence: `the rule ${name} asks no more, but what it held goes on waiting`,
+    sentence: `what the rule ${name} held before goes on waiting, though it no longer asks about that`,
     holds: () => false,
   }
 }

@@ -181,10 +181,22 @@ const changing =
   }
 
 const older: Rule = (seen) => {
-  const { isFirstLoad, older: times, creates, back, deletes, young, wasOlder, saysItself } = seen
-  // A restored database goes on from its old state: new listings in it don't make it newer, so the shares count only once.
-  const isMost = wasOlder || (back >= creates * shareBack && young >= deletes * shareBack)
-  if (isFirstLoad || (times === null && !(isMost && Math.min(back, young) >= leastBack))) return null
+  const {
+    isFirstLoad,
+    older: times,
+    creates,
+    back,
+    deletes,
+    young,
+    backBefore,
+    youngBefore,
+    wasOlder,
+    saysItself,
+  } = seen
+  const isMost = back >= creates * shareBack && young >= deletes * shareBack
+  // A restored database goes on from its old state: new listings in it don't make it newer while it says what was held.
+  const goesOn = wasOlder && Math.min(backBefore, youngBefore) >= leastBack
+  if (isFirstLoad || (times === null && !goesOn && !(isMost && Math.min(back, young) >= leastBack))) return null
   const how =
     times === null
       ? `it brings back ${back} listings that had gone and takes away ${young} new ones`

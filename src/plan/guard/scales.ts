@@ -88,6 +88,9 @@ const figuresOf = (carriedOut: Tally) => ({
   /** Deletes of this plan, confirmed and waiting ones too; of them, those of listings created in the last 45 days. */
   deletes: 0,
   young: 0,
+  /** Of `back` and `young`, those that an earlier run held. */
+  backBefore: 0,
+  youngBefore: 0,
   /** Deletes that wait for something else than the guard, of listings that went absent within 24 hours. */
   leavingLater: 0,
   /** Listings of ours that the chatbot's list lacks. */
@@ -124,14 +127,16 @@ export class Scales {
    * A delete that waits for the end of its grace, for another delivery, for the sync after a backfill or for a record without
    * MLSNumber. For `older`, `unrecognisable` and `arriving` its listing leaves; `leaving` need not hold others for what waits anyway.
    */
-  #addLeavingLater({ cause, isConflict, isYoung }: Hold, { counted, absence }: Remembered): void {
+  #addLeavingLater({ cause, isConflict, isYoung }: Hold, remembered: Remembered): void {
+    const { counted, absence } = remembered
     const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && !isConflict)
-    if (!isLater) return
+    const isApproved = remembered.holds.some(({ part, decision }) => part === 'delete' && decision === 'approved')
+    if (!isLater || isApproved) return
     this.#foresee('gone', true)
     if (counted.includes('delete')) return
     this.#foresee('delete', true)
     this.figures.deletes++
-    if (isYoung === true) this.figures.young++
+    if (isYoung === true) this.#addAge('young', 'delete', remembered)
     if (absence === null || this.#policy.now - absence.since < day) this.figures.leavingLater++
   }
 
@@ -153,6 +158,12 @@ export class Scales {
     for (const tally of [outlook, isOwn ? own : earlier]) tally[what]++
   }
 
+  /** Adds what hints at an older delivery. */
+  #addAge(what: 'back' | 'young', part: HeldPart, { holds }: Remembered): void {
+    this.figures[what]++
+    if (holds.some((held) => held.part === part)) this.figures[`${what}Before`]++
+  }
+
   /** Adds an action to each number, unless the rule that asks for the number has let go of it. */
   #weigh(action: Action, remembered: Remembered, pair: Pair | null): void {
     const { figures } = this
@@ -170,9 +181,9 @@ export class Scales {
     const tellsAge = isOwn && pair !== 'renumbered' && (kind === 'delete' || cause === 'new')
     if (tellsAge && isOpen(kind, 'never')) {
       if (kind === 'delete') figures.deletes++
-      if (kind === 'delete' && action.isYoung) figures.young++
+      if (kind === 'delete' && action.isYoung) this.#addAge('young', kind, remembered)
       if (cause === 'new') figures.creates++
-      if (cause === 'new' && action.isBack && !wasElsewhere) figures.back++
+      if (cause === 'new' && action.isBack && !wasElsewhere) this.#addAge('back', kind, remembered)
     }
     // `carriedOut` leaves out what changed and is deleted now. This one stays, under its other number.
     if (kind === 'delete' && pair === 'renumbered' && counted.some(isFact)) this.#foresee('changed', isOwn)

@@ -152,7 +152,16 @@ export function createHolds(door: Door): Holds {
           await asker.run(`UPDATE hold SET current = true WHERE feed = $1 AND ${survivesDisbelief}`, [feed])
         for (const group of distinct(all, ({ mlsNumber, part }) => `${part?.part ?? ''} ${mlsNumber}`)) {
           const rows = group.map(
-            ({ mlsNumber, why, part, home, isRefused = false, isLetGo = false, isElsewhere = false }) => ({
+            ({
+              mlsNumber,
+              why,
+              part,
+              home,
+              isRefused = false,
+              isLetGo = false,
+              clock = null,
+              isElsewhere = false,
+            }) => ({
               key: mlsNumber,
               part: part?.part ?? '',
               content: part?.content ?? null,
@@ -162,12 +171,13 @@ export function createHolds(door: Door): Holds {
               ends: isElsewhere ? elsewhere : (part?.ends ?? 'never'),
               isRefused,
               isLetGo,
+              clock,
             }),
           )
           const kept = rows.filter(({ isLetGo }) => isLetGo)
           await asker.run(
-            `UPDATE hold AS h SET current = true FROM json_to_recordset($2::json) AS c(key text, part text)
-            WHERE h.feed = $1 AND h.key = c.key AND h.part = c.part`,
+            `UPDATE hold AS h SET current = true, clock = CASE WHEN c.clock < h.clock THEN c.clock ELSE h.clock END
+            FROM json_to_recordset($2::json) AS c(key text, part text, clock bigint) WHERE h.feed = $1 AND h.key = c.key AND h.part = c.part`,
             [feed, jsonOf(kept)],
           )
           // A run that is not whole only adds holds, as it says nothing about what was held before. Why else a listing waits it does say.

@@ -127,8 +127,8 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what was asked about is said to have come each night',
     test: 'test/runs/holds.slow.test.ts › that every delivery said while the whole of it was asked about goes with the next that says so',
     file: 'src/run/guard.ts',
-    from: "first.is === 'confirmed' && first.record.clock !== null ?",
-    to: "first.is === 'confirmed' ?",
+    from: "first.is === 'confirmed' && clock !== null && clock >= since ?",
+    to: "first.is === 'confirmed' && (clock ?? since) >= since ?",
   },
   {
     name: 'a change that can be believed is no sign that the feed is right',
@@ -224,7 +224,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what is still in its grace is taken to stay',
     test: 'test/runs/guard.test.ts › counts what its grace still keeps: without grace the site would be as empty',
     file: 'src/plan/guard/scales.ts',
-    from: 'if (!isLater) return\n',
+    from: 'if (!isLater || isApproved) return\n',
     to: 'return\n',
   },
   {
@@ -295,7 +295,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'deletes in their grace tell of no older file',
     test: 'test/runs/waiting.slow.test.ts › in their grace: a file of before is older',
     file: 'src/plan/guard/scales.ts',
-    from: 'if (isYoung === true) this.figures.young++',
+    from: "if (isYoung === true) this.#addAge('young', 'delete', remembered)",
     to: '',
   },
   {
