@@ -181,22 +181,12 @@ const changing =
   }
 
 const older: Rule = (seen) => {
-  const {
-    isFirstLoad,
-    older: times,
-    creates,
-    back,
-    deletes,
-    young,
-    backBefore,
-    youngBefore,
-    wasOlder,
-    saysItself,
-  } = seen
-  const isMost = back >= creates * shareBack && young >= deletes * shareBack
+  const { isFirstLoad, older: times, back, young, wasOlder, saysItself } = seen
+  const isMost =
+    back >= seen.creates * shareBack && young >= seen.deletes * shareBack && Math.min(back, young) >= leastBack
   // A restored database goes on from its old state: new listings in it don't make it newer while it says what was held.
-  const goesOn = wasOlder && Math.min(backBefore, youngBefore) >= leastBack
-  if (isFirstLoad || (times === null && !goesOn && !(isMost && Math.min(back, young) >= leastBack))) return null
+  const goesOn = wasOlder && Math.min(seen.backBefore, seen.youngBefore) >= leastBack
+  if (isFirstLoad || (times === null && !isMost && !goesOn)) return null
   const how =
     times === null
       ? `it brings back ${back} listings that had gone and takes away ${young} new ones`
