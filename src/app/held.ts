@@ -9,7 +9,7 @@ import { isSaidOnce } from '../run/delivery.ts'
 import { endInWords } from '../run/hold-sentences.ts'
 import { isApprovable, isWaiting } from '../run/named.ts'
 import type { Approvable } from '../run/named.ts'
-import { homePrice, placeText, saleText } from '../report/values.ts'
+import { homePrice, placeText, priceChange, saleText } from '../report/values.ts'
 import type { Finding, Held, RunsReader, StoreReader } from '../store/store.ts'
 
 export { isApprovable, isWaiting }
@@ -184,10 +184,19 @@ export async function findingsOf(runs: RunsReader, feed: string): Promise<Findin
   return found
 }
 
+/**
+ * The price of a listing as what is held of it would have it. It may be several: an approval covers also what one delivery said that was
+ * held whole, and what another one said after it.
+ */
+export function pricesOf(held: readonly [Held, ...Held[]], reader: Reader): string {
+  const changes = new Set(held.flatMap(({ home }) => priceChange(home, reader)))
+  return changes.size === 0 ? homePrice(held[0].home, reader) : [...changes].join(' or ')
+}
+
 /** What is held of one listing: "delete M-1041: 101 Olive Street, Ames, for sale, $180,000; since Mon 31 Mar 02:00; gone from the feed". */
 export function lineOf(held: readonly [Approvable, ...Approvable[]], reader: Reader): string {
   const [{ mlsNumber, why, home }] = held
-  const which = [placeText(home), saleText(home), homePrice(home, reader)].filter((piece) => piece !== '').join(', ')
+  const which = [placeText(home), saleText(home), pricesOf(held, reader)].filter((piece) => piece !== '').join(', ')
   const rest = [which, `since ${minuteIn(reader.timezone, sinceOf(held))}`, printable(why)].filter(
     (piece) => piece !== '',
   )

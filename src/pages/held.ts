@@ -9,6 +9,7 @@ import {
   groupInWords,
   isApprovable,
   partsInWords,
+  pricesOf,
   sinceOf,
   withoutHolds,
 } from '../app/held.ts'
@@ -17,7 +18,7 @@ import type { FeedConfig } from '../config/config.ts'
 import { numberText, timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
 import { runInWords } from '../daemon/run-in-words.ts'
-import { homePrice, placeText, saleText } from '../report/values.ts'
+import { placeText, saleText } from '../report/values.ts'
 import type { Held } from '../store/store.ts'
 import { readerOf } from './feeds.ts'
 import { feedPath, table, text } from './frame.ts'
@@ -137,7 +138,7 @@ function rowOf(held: readonly [Held, ...Held[]], reader: Reader): (string | Piec
     html`<a href="/listings?q=${encodeURIComponent(mlsNumber)}">${text(mlsNumber, 100)}</a>`,
     html`<div>${placeText(home)}</div>
       <div>${saleText(home)}</div>`,
-    homePrice(home, reader),
+    pricesOf(held, reader),
     partsInWords(held),
     `${text(why)}; since ${timeText(sinceOf(held), reader)}${decided}`,
   ]

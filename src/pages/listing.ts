@@ -5,10 +5,9 @@ import { figuresOf } from '../app/last-good.ts'
 import { storedReport } from '../app/stored-report.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { homeOf } from '../core/home.ts'
-import type { Home } from '../core/home.ts'
 import { timeText } from '../core/intl.ts'
 import type { Reader } from '../core/intl.ts'
-import { fieldChange, fieldLabel, homePrice, placeText, saleText } from '../report/values.ts'
+import { fieldChange, fieldLabel, homePrice, placeText, priceChange, saleText } from '../report/values.ts'
 import type { HomeEvent } from '../store/store.ts'
 import { readerOf } from './feeds.ts'
 import { facts, table, text } from './frame.ts'
@@ -103,7 +102,7 @@ function nowPiece({ feed, chatbot, listing, isAbsent, held, rejected }: Known['k
           : `Confirmed as ${statusOf(listing.Status)}${homeText(listing, reader)}`,
       ],
       ...held.map(({ part, why, since, home }) => {
-        const reason = [...newPrice(home, reader), text(why), `since ${timeText(since, reader)}`].join('; ')
+        const reason = [...priceChange(home, reader), text(why), `since ${timeText(since, reader)}`].join('; ')
         return [`Held${part === null ? '' : `: ${part}`}`, reason] as const
       }),
     ])}`
@@ -114,12 +113,6 @@ const statusOf = (status: string): string => text(status, 60)
 function homeText(listing: Parameters<typeof homeOf>[0], reader: Reader): string {
   const price = homePrice(homeOf(listing, listing), reader)
   return price === '' ? '' : `, ${price}`
-}
-
-/** The price that would change; none: it would not. */
-function newPrice(home: Home | null, reader: Reader): string[] {
-  const { from, to } = home?.price ?? { from: null, to: null }
-  return from === null || to === null || from === to ? [] : [homePrice(home, reader)]
 }
 
 const verbs = {
@@ -155,7 +148,7 @@ function eventRow(event: HomeEvent, reader: Reader): (string | Piece)[] {
   )
   const isWhole = what === 'create' || what === 'adopt'
   const whole = [placeText(home), saleText(home), homePrice(home, reader)].filter((piece) => piece !== '').join(', ')
-  const lines = isWhole && whole !== '' ? [whole] : [...values, ...(what === 'held' ? newPrice(home, reader) : [])]
+  const lines = isWhole && whole !== '' ? [whole] : [...values, ...(what === 'held' ? priceChange(home, reader) : [])]
   return [
     timeText(at, reader),
     feed,

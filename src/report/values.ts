@@ -98,6 +98,12 @@ export function homePrice(home: Home | null, reader: Reader): string {
   return `${amountText(from)} → ${amountText(to)}${percent === '' ? '' : ` (${percent})`}`
 }
 
+/** The price before and after, where it changes; none: it does not. */
+export function priceChange(home: Home | null, reader: Reader): string[] {
+  const { from, to } = home?.price ?? { from: null, to: null }
+  return from === null || to === null || from === to ? [] : [homePrice(home, reader)]
+}
+
 /** A field's name for a person: "Sale price" of SalePrice. */
 export function fieldLabel(field: string): string {
   const known: Readonly<Record<string, string>> = { HOAMonth: 'HOA', ExtensionColumn: 'More columns', Url: 'Page' }

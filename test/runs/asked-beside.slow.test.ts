@@ -36,3 +36,13 @@ test('an ordinary change joins what a person is asked about, in a delta: each is
   expect(await status()).toMatch(/17 changes held by unrecognisable since Tue 24 Nov 12:00; they wait for you/)
   expect(await status()).toMatch(/1 change held by facts since Wed 25 Nov 12:00; it goes by itself on Sat 28 Nov 12:00/)
 })
+
+test('where the feed says another price each night, all that an approval covers is shown', async () => {
+  const office = homes(1, 3)
+  await nights(2, office)
+  await night(changed(3, times(10), office))
+  expect(rules(await night(changed(3, times(15), office)))).toContain('unrecognisable')
+  const { stdout } = await world.executed('approve', 'north', '--yes')
+  expect(stdout).toContain('$328,000 → $4,920,000 (+1,400%) or $328,000 → $3,280,000 (+900%)')
+  expect(await night(changed(3, times(10), office))).toMatchObject({ result: 'ok', counts: { update: 3 } })
+})
