@@ -79,7 +79,9 @@ describe('on a night on which some of it cannot be told', () => {
     ],
   ])('prices that ask for a person, of which some %s', async (_, feed) => {
     for (let n = 0; n < 5; n++) await night(dear(36))
-    expect((await night(feed(dear(36)))).counts.update).toBe(0)
+    const report = await night(feed(dear(36)))
+    expect(report.counts.update).toBe(0)
+    expect(report.notes).toContainEqual(expect.stringMatching(/^the price of 36 of 40 listings would change /))
   })
 
   test('homes under other MLSNumbers, of which some new records cannot be read: no home leaves without the other', async () => {
@@ -103,7 +105,9 @@ describe('where fewer are left', () => {
     world.standIn.remove(chatbot, all[0].mlsNumber)
     const report = await night(dear(7))
     expect(report).toMatchObject({ result: 'held', counts: { create: 1, hold: 6 } })
-    expect(report.notes.join('\n')).toContain('goes on waiting. Held: 7 updates of prices. They go by themselves on')
+    expect(report.notes.join('\n')).toContain(
+      'goes on waiting, though it no longer asks about that. Held: 7 updates of prices. They go by themselves on',
+    )
   })
 
   test('nothing is held with limits: off but what was refused', async () => {

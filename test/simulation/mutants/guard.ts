@@ -258,7 +258,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     name: 'what is held and can not be told counts for nothing',
-    test: 'test/runs/waiting.slow.test.ts › one that people take off is created with its old price, and told as an update of prices with the others',
+    test: 'test/runs/waiting.slow.test.ts › prices that ask for a person, of which some %s',
     file: 'src/plan/guard/scales.ts',
     from: 'this.#foresee(what, true)',
     to: 'void what',
