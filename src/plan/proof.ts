@@ -1,4 +1,5 @@
 import type { DeliverySummary, RemoteSummary } from '../core/listing.ts'
+import { isDeleteApproved } from './guard/hold.ts'
 import type { Remembered } from './guard/hold.ts'
 import type { HomeHash } from '../core/home-hash.ts'
 
@@ -105,15 +106,14 @@ const none = (why: string, isConflict = true): NoProof => ({ cause: 'unproven', 
 
 /** What is missing for a proof that the feed lacks a listing; null: nothing is. */
 function lackingToAbsence({ now, delivery, mode, agrees, keyless }: Sides, gone: Gone): NoProof | null {
-  const { absence, holds } = gone.remembered
+  const { absence } = gone.remembered
   if (gone.isDelivered) return none('it was delivered')
   if (mode === 'delta') return none('a delta says nothing of what is not in it')
   if (mode === 'kept') return none('only a walk over all keys of the source tells what is gone, and this run made none')
   if (!delivery.complete) return none(`the delivery is incomplete: ${delivery.reasons[0]}`)
   if (agrees !== null && absence === null)
     return none("only from one delivery, whose end can't be proven: it goes when the next one says the same", false)
-  const isApproved = holds.some(({ part, decision }) => part === 'delete' && decision === 'approved')
-  if (!isApproved && keyless.some((record) => mayBe(record, gone, now)))
+  if (!isDeleteApproved(gone.remembered) && keyless.some((record) => mayBe(record, gone, now)))
     return { ...none('a record came without a readable MLSNumber, and may be it'), cause: 'unreadable' }
   return null
 }

@@ -1,15 +1,10 @@
 import type { DeliverySummary, FieldName } from '../core/listing.ts'
 import type { Refreshed } from '../feed/api/source.ts'
 import type { Written } from '../feed/format/format.ts'
-import type { Mapping } from '../feed/mapping/mapping.ts'
 import type { Validators } from '../feed/transport/transport.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Read } from './files.ts'
 import type { olderThan } from './written.ts'
-
-/** Whether what it says may not be said again: of a delta, and of a full delivery whose next one may be a delta. */
-export const isSaidOnce = ({ mapping }: { mapping: Pick<Mapping, 'deliveryOf'> }, mode: DeliveryMode): boolean =>
-  mode === 'delta' || (mode === 'full' && mapping.deliveryOf !== undefined)
 
 /** What one delivery says, in figures; its listings and rejects are in the workspace. */
 export interface Delivery {

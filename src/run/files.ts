@@ -36,8 +36,9 @@ const namesUnder = (name: string, source: string) =>
 /** In another time zone they are the same files. */
 const namesOf = ({ name, source, identity = source }: OfFeed) => namesUnder(name, identity)
 
-const mayBeDelta = ({ delivery, deliveryOf }: OfFeed['mapping']): boolean =>
-  delivery === 'delta' || deliveryOf !== undefined
+/** Whether what it says may not be said again: of a delta, and of a full delivery whose next one may be a delta. */
+export const isSaidOnce = ({ mapping }: { mapping: Pick<Mapping, 'deliveryOf'> }, mode: DeliveryMode): boolean =>
+  mode === 'delta' || (mode === 'full' && mapping.deliveryOf !== undefined)
 
 /** Milliseconds. Files that are sent with their own times may arrive in another order. */
 const outOfOrder = 86_400_000
@@ -64,9 +65,9 @@ export async function filesBeside(
   mode: Mode,
 ): Promise<Beside> {
   const { mapping, chatbot } = feed
-  if (besides === undefined || !mayBeDelta(mapping)) return noOther
+  if (besides === undefined || !isSaidOnce(feed, mapping.delivery)) return noOther
   const { older, changedAt } = besides
-  // Since 27 November 2026 versions of before noted them by time zone.
+  // Versions before 1 December 2026 noted them by time zone.
   const before = namesUnder(feed.name, feed.source)
   const [readTo, digest, count, fullTo] = await Promise.all(
     namesOf(feed).map(
@@ -146,7 +147,7 @@ export const areNotedEarly = (
 export async function noteFiles(feed: OfFeed, { learnt }: Store, read: Read): Promise<void> {
   const { digest, count } = lastDayOf(feed, read, read.readTo)
   const names = namesOf(feed)
-  const full = mayBeDelta(feed.mapping) ? [] : [read.readTo]
+  const full = isSaidOnce(feed, feed.mapping.delivery) ? [] : [read.readTo]
   for (const [at, value] of [read.readTo, digest, count, ...full].entries())
     await learnt.setNumber(feed.chatbot, names[at], value)
 }

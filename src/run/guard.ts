@@ -25,7 +25,7 @@ import { areComplete } from './plan.ts'
 import type { Plan } from './plan.ts'
 import { saidBefore } from './put-back.ts'
 import type { Past } from './recall.ts'
-import { isSaidOnce } from './delivery.ts'
+import { isSaidOnce } from './files.ts'
 import type { Delivery } from './delivery.ts'
 import { isStill } from './named.ts'
 import type { Feed, Readers } from './tools.ts'
@@ -271,7 +271,8 @@ async function holdBack(workspace: Workspace, found: readonly Trip[], policy: Po
     const [first] = verdict.letGo
     if (first !== undefined) {
       const byFeed = first.record.ends === 'listed again' ? 'listed again' : 'confirmed'
-      // Of a hold that only asked, and so has no clock, nobody knows that the feed said it each night: deltas don't.
+      // Of a hold that only asked, and so has no clock, nobody knows that the feed said it each night: deltas don't. Nor did the
+      // feed say for long enough what goes at once since its home is there twice (`heldOf` in record.ts).
       const { clock, since } = first.record
       const ends = first.is === 'confirmed' && clock !== null && clock >= since ? byFeed : 'never'
       const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity }

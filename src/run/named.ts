@@ -172,12 +172,13 @@ export async function unnamedOf(
 ): Promise<Unnamed> {
   const { now } = policy
   const { unclear, standing } = await unclearOf(feed, tools, policy)
-  if (mode === 'full' && !summary.complete) standing.push(...(await createsBeside(feed, tools, now)))
   const waiting = (some: readonly Held[]): number =>
     new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
-  if (mode === 'full' && lacking.length === 0 && older === null)
-    return { named: null, unclear, standing, nameless: 0, waiting: waiting(unclear), resting: 0 }
-  const held = await tools.store.holds.held(feed.name, now)
+  const isWhole = mode === 'full' && summary.complete
+  const namesAll = mode === 'full' && lacking.length === 0 && older === null
+  const held = namesAll && isWhole ? [] : await tools.store.holds.held(feed.name, now)
+  if (mode === 'full' && !isWhole) standing.push(...createsBeside(held, tools))
+  if (namesAll) return { named: null, unclear, standing, nameless: 0, waiting: waiting(unclear), resting: 0 }
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const named = mode === 'full' ? new Set(keys) : await namedOf(feed, tools, keys)
   if (mode === 'delta' && older === null && written !== null)
@@ -215,9 +216,9 @@ export async function unnamedOf(
 }
 
 /** Creates that are held, and may be in what an incomplete delivery lacks. Of a record that can't be read `unclearIn` tells. */
-async function createsBeside({ name }: Feed, { store, workspace }: Tools, now: number): Promise<Approvable[][]> {
-  const held = (await store.holds.held(name, now)).filter(isApprovable)
-  return held.flatMap((hold) => (hold.part === 'create' && !workspace.isDelivered(hold.mlsNumber) ? [[hold]] : []))
+function createsBeside(held: readonly Held[], { workspace }: Tools): Approvable[][] {
+  const isBeside = ({ part, mlsNumber }: Held): boolean => part === 'create' && !workspace.isDelivered(mlsNumber)
+  return held.filter(isApprovable).flatMap((hold) => (isBeside(hold) ? [[hold]] : []))
 }
 
 /**

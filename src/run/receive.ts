@@ -16,9 +16,10 @@ import type { NewDelivered } from '../workspace/workspace.ts'
 import { minuteIn } from '../core/zone.ts'
 import { hasPassed } from '../core/turn.ts'
 import type { Held, Pending } from '../store/store.ts'
+import type { DeliveryMode } from '../plan/proof.ts'
 import type { Delivery } from './delivery.ts'
 import { endsLike, lastKeyOf } from './ending.ts'
-import { filesBeside, isOvertaken, noOther, readOf, reasonsByFile } from './files.ts'
+import { filesBeside, isOvertaken, isSaidOnce, noOther, readOf, reasonsByFile } from './files.ts'
 import type { Beside } from './files.ts'
 import { count, intakeOf, newRow } from './intake.ts'
 import type { Intake, Known, Source, Tools } from './intake.ts'
@@ -197,8 +198,8 @@ async function read(
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
-    (mode === 'delta' && (older === null || isOnlyAgain)) ||
-    (mode === 'full' && mapping.deliveryOf !== undefined && older === null && reasons.length === 0)
+    isSaidOnce(feed, mode) &&
+    (mode === 'delta' ? older === null || isOnlyAgain : older === null && reasons.length === 0)
       ? await addPending(feed, tools, past, summary, own, reasons.length === 0, mode)
       : noPending
   const notes = [...(live?.notes ?? []), ...joins.notes, ...intake.notes()]
@@ -349,7 +350,7 @@ async function addPending(
   summary: DeliverySummary,
   position: number,
   isWhole: boolean,
-  mode: 'full' | 'delta',
+  mode: DeliveryMode,
 ): Promise<typeof noPending> {
   const { name, plan } = feed
   const { store, workspace } = tools

@@ -85,14 +85,11 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
     (earlier) => !held.has(earlier.part) && (earlier.is === 'refused' || isWaiting(earlier)),
   )
   // What comes for an old number that waits does so, too, whatever was edited of it meanwhile.
-  const comes = { trip: null, part: 'create', ...standing('create') } as const
-  const isWith =
-    pair === 'renumbered' &&
-    action.kind === 'create' &&
-    heldBeside?.includes(heldBefore) === true &&
-    (comes.is === 'new' || comes.is === 'waiting') &&
-    [...byRule, ...byItself].every(({ part }) => part !== 'create')
-  const byNone = isWith ? [...byItself, comes] : byItself
+  const isBesideWaiting = pair === 'renumbered' && action.kind === 'create' && heldBeside?.includes(heldBefore) === true
+  const isFree = isBesideWaiting && [...byRule, ...byItself].every(({ part }) => part !== 'create')
+  const comes = isFree ? standing('create') : null
+  const isWith = comes?.is === 'new' || comes?.is === 'waiting'
+  const byNone = isWith ? [...byItself, { trip: null, part: 'create' as const, ...comes }] : byItself
   for (const { part } of byNone) held.add(part)
   // While a person is asked, what waits has no time to tell.
   const mentioned = byNone.filter(({ is }) => is === 'refused' || endsNone || !isAsking)
@@ -136,12 +133,8 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
       const time =
         isReady || (trip === null && isWith) ? 'other number' : (record?.clock ?? record?.since ?? policy.now)
       const isNew = record === null && (part !== 'delete' || remembered.absence === null)
-      return {
-        trip,
-        part: trip === null ? waitsAs(part) : part,
-        wait: is === 'refused' ? 'whoever refused it' : isAsking ? 'a person' : time,
-        isNew,
-      }
+      const wait = is === 'refused' ? 'whoever refused it' : isAsking ? 'a person' : time
+      return { trip, part: waitsAs(part), wait, isNew }
     }),
     letGo: change.kind === 'hold' ? [] : released.filter(({ is }) => is !== 'approved'),
   }

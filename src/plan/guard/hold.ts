@@ -110,6 +110,9 @@ export interface Remembered {
   holds: readonly HoldRecord[]
 }
 
+export const isDeleteApproved = ({ holds }: Pick<Remembered, 'holds'>): boolean =>
+  holds.some(({ part, decision }) => part === 'delete' && decision === 'approved')
+
 export const nothingRemembered: Remembered = { absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
 
 /**

@@ -7,7 +7,7 @@ import { countsOf } from '../change.ts'
 import type { Action, Create, Hold, Planned, Update } from '../change.ts'
 import { facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { factOf } from './hold.ts'
+import { factOf, isDeleteApproved } from './hold.ts'
 import type { Counted, Ends, HeldPart, HoldRecord, Pair, Remembered, Tally } from './hold.ts'
 
 /** What decides whether a change that earlier runs held goes now. Times in milliseconds. */
@@ -130,8 +130,7 @@ export class Scales {
   #addLeavingLater({ cause, isConflict, isYoung }: Hold, remembered: Remembered): void {
     const { counted, absence } = remembered
     const isLater = cause === 'grace' || cause === 'unreadable' || (cause === 'unproven' && !isConflict)
-    const isApproved = remembered.holds.some(({ part, decision }) => part === 'delete' && decision === 'approved')
-    if (!isLater || isApproved) return
+    if (!isLater || isDeleteApproved(remembered)) return
     this.#foresee('gone', true)
     if (counted.includes('delete')) return
     this.#foresee('delete', true)

@@ -224,7 +224,7 @@ export const guardMutants: readonly Mutant[] = [
     name: 'what is still in its grace is taken to stay',
     test: 'test/runs/guard.test.ts › counts what its grace still keeps: without grace the site would be as empty',
     file: 'src/plan/guard/scales.ts',
-    from: 'if (!isLater || isApproved) return\n',
+    from: 'if (!isLater || isDeleteApproved(remembered)) return\n',
     to: 'return\n',
   },
   {

@@ -45,7 +45,7 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'delete although a record was unreadable',
     file: 'src/plan/proof.ts',
-    from: 'if (!isApproved && keyless.some(',
+    from: 'if (!isDeleteApproved(gone.remembered) && keyless.some(',
     to: 'if (false && keyless.some(',
   },
   {
