@@ -271,6 +271,23 @@ describe('what is held of a change', () => {
     })
   })
 
+  test('a create of what vanished that was approved whole takes along its price, though another one was held', () => {
+    const fields = [{ field: 'SalePrice', from: 300_000, to: 30_000_000 }] as const
+    const create = createOf('A', { cause: 'gone-from-service', fields, broken: ['price'] })
+    const approved = { since: 1, isOfRule: true, decision: 'approved' } as const
+    const before = (content: string) => ({
+      ...nothing,
+      holds: [
+        { ...approved, part: 'create', content, ends: 'never', clock: null },
+        { ...approved, part: 'update price', content: 'another price', ends: 'confirmed', clock: 1 },
+      ] as const,
+    })
+    expect(judged(create, changing('price', 20), null, before('create'))!.change).toEqual(create)
+    expect(judged(create, changing('price', 20), null, before('another'))).toMatchObject({
+      change: { kind: 'create', withheld: ['SalePrice'] },
+    })
+  })
+
   test('a unit or a currency takes the amounts along that it is of', () => {
     const update = updateOf('A', {
       fields: [

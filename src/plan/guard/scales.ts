@@ -42,9 +42,12 @@ export type Standing =
   | { readonly is: 'waiting' | 'confirmed' | 'approved' | 'refused'; readonly record: HoldRecord }
 
 export function standingOf(remembered: Remembered, action: Action, part: HeldPart, policy: Policy): Standing {
-  // Whoever approved an update whole approved each fact in it.
-  const whole = part.startsWith('update ') ? standingOf(remembered, action, 'update', policy) : null
-  if (whole?.is === 'approved') return whole
+  // Whoever approved an update whole, or the create of what vanished since, approved each fact in it.
+  const wholes: readonly HeldPart[] = part.startsWith('update ') ? ['update', action.kind] : []
+  for (const whole of wholes) {
+    const stands = standingOf(remembered, action, whole, policy)
+    if (stands.is === 'approved') return stands
+  }
   const record = remembered.holds.find((held) => held.part === part)
   const noted = record?.content ?? null
   if (record === undefined || (noted !== null && noted !== policy.contentOf(action, part, noted)))
