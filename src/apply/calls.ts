@@ -2,6 +2,7 @@
 import { factsInPlace } from '../core/compare-listings.ts'
 import { ServiceError } from '../core/errors.ts'
 import { contentHash } from '../core/hash.ts'
+import { homeHashOf } from '../core/home-hash.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
 import { many } from '../core/text.ts'
 import { countsOf } from '../plan/change.ts'
@@ -151,8 +152,7 @@ async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing
   const isMadeJustNow = row !== null && row.baseline === null && now < row.sentAt + feed.plan.settle
   const mayBeMade = change.unsettled || isMadeJustNow || (await mayStillLand(context, change.mlsNumber))
   // What the service spells in its own way is there: nothing is to be waited for.
-  if (!mayBeMade || context.workspace.respelled(stored.seq) !== null)
-    return sendCreate(context, stored, sent, unsettled)
+  if (!mayBeMade || (await respelledAs(context, stored)) !== null) return sendCreate(context, stored, sent, unsettled)
   await store.ledger.begin(feed.chatbot, feed.name, 'create', [{ key: change.mlsNumber, counts: [] }], now)
   await store.ledger.noteMissing(feed.chatbot, change.mlsNumber, now)
   record(context, stored, 'skipped', 'not there, and an earlier call may still make it: the next run decides')
@@ -162,12 +162,22 @@ async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing
 export const asRespelled = ({ sent, listed }: Respelled): string =>
   `the service lists ${sent} as ${listed}: write the MLSNumber as it does or, if somebody changed it there, delete ${listed} on the chatbot`
 
+/** What the service lists for a listing of ours that the list lacks; null: nothing. Without a mark its home has to be the same. */
+async function respelledAs(context: ApplyContext, { seq, change }: Sent): Promise<Respelled | null> {
+  const respelled = context.workspace.respelled(seq)
+  if (respelled !== null || change.kind !== 'create' || change.cause !== 'gone-from-service') return respelled
+  for (const { listed, shown } of context.workspace.spelledAs(change.mlsNumber))
+    if (homeHashOf(shown.fields) === change.home && (await rowOf(context, listed)) === null)
+      return { sent: change.mlsNumber, listed }
+  return null
+}
+
 /** Sends a Create. `unsettled`: an update of this listing got no answer, and may still land on what is created. */
 async function sendCreate(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled = false): Promise<void> {
   const { service } = context
   if (context.orders.createsNothing) return record(context, stored, 'failed', 'another program fills this chatbot')
   // It would be there twice.
-  const respelled = context.workspace.respelled(stored.seq)
+  const respelled = await respelledAs(context, stored)
   if (respelled !== null) return record(context, stored, 'failed', asRespelled(respelled))
   const mark = marksOf(context, 'create', [stored], unsettled)
   let identifier: string

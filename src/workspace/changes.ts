@@ -8,6 +8,7 @@ import type { Remembered } from '../plan/guard/hold.ts'
 import { AbsenceProof } from '../plan/proof.ts'
 import type { Sides } from '../plan/proof.ts'
 import { inOneGo, paged } from './scratch-file.ts'
+import { foldedNumber, isRespelled } from './spelling.ts'
 import type { OfKind, Outcome, Respelled, Stored, Workspace } from './workspace.ts'
 
 const pageRows = 500
@@ -216,19 +217,6 @@ function numberOfPair(change: Change): string | null {
   const isHalf = change.kind === 'create' || action?.kind === 'delete' || action?.kind === 'forget'
   if (!isHalf || (homeOfPair(change) ?? '') !== '') return null
   return foldedNumber(change.mlsNumber)
-}
-
-/** A number without what is spelled in different ways. */
-const foldedNumber = (mlsNumber: string): string =>
-  mlsNumber
-    .toUpperCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, '')
-    .replace(/^(\p{L}*)0+/u, '$1')
-
-/** Whether of two MLSNumbers of one home the service may have made the one of the other: in another spelling, or cut. */
-function isRespelled(mlsNumber: string, other: string): boolean {
-  const [short, long] = mlsNumber.length < other.length ? [mlsNumber, other] : [other, mlsNumber]
-  return long.startsWith(short) || foldedNumber(mlsNumber) === foldedNumber(other)
 }
 
 /** Whether two such numbers are the same but for a prefix. If that ends in a digit and a digit follows, they are not. */

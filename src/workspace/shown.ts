@@ -5,9 +5,12 @@ import { homeFields } from '../core/home.ts'
 import type { Shown } from '../core/listing.ts'
 import type { ShownRow } from '../plan/inputs.ts'
 import { inOneGo, paged } from './scratch-file.ts'
+import { foldedNumber, isRespelled } from './spelling.ts'
 import type { Workspace } from './workspace.ts'
 
 const pageRows = 1000
+/** More listings than that have hardly one number but for its spelling. */
+const spellingsTried = 20
 
 type StoredShown = Omit<ShownRow, 'shown' | 'isFormer'> & { number: number; isFormer: number }
 
@@ -28,6 +31,16 @@ export function createShown(database: Database.Database) {
     const item = itemAt.get(number)
     return item === undefined ? null : JSON.parse(item)
   }
+  database.function('foldedNumber', { deterministic: true }, foldedNumber)
+  let isFolded = false
+  const fold = inOneGo(database, () => {
+    database.exec(`CREATE TABLE IF NOT EXISTS spelling (folded TEXT NOT NULL, key TEXT NOT NULL, number INTEGER NOT NULL,
+      PRIMARY KEY (folded, number)) STRICT, WITHOUT ROWID;
+      DELETE FROM spelling; INSERT INTO spelling SELECT foldedNumber(key), key, number FROM shown WHERE owner IS NULL`)
+    isFolded = true
+  })
+  /** What was cut comes shortly before the whole. */
+  const nearest = `SELECT key, number FROM spelling WHERE folded <= ? ORDER BY folded DESC LIMIT ${spellingsTried}`
   const note = database.prepare('INSERT OR REPLACE INTO noted_listing VALUES (?, ?)')
   const noted = database.prepare<[string], string>('SELECT listing FROM noted_listing WHERE key = ?').pluck()
   return {
@@ -44,10 +57,20 @@ export function createShown(database: Database.Database) {
         add.run(item.mlsNumber, last, item.hash, item.owner, item.isFormer ? 1 : 0)
         if (keep) addItem.run(last, JSON.stringify(item.whole()))
       }
+      isFolded = false
     }),
+    spelledAs(mlsNumber: string): ReturnType<Workspace['spelledAs']> {
+      if (!isFolded) fold()
+      const near = database.prepare<[string], { key: string; number: number }>(nearest).all(foldedNumber(mlsNumber))
+      return near.flatMap(({ key, number }) => {
+        const shown = key !== mlsNumber && isRespelled(key, mlsNumber) ? readItem(number) : null
+        return shown === null ? [] : { listed: key, shown }
+      })
+    },
     clearShown: inOneGo(database, () => {
       database.exec('DELETE FROM shown; DELETE FROM shown_item')
       last = 0
+      isFolded = false
       asBefore = new BitSet()
     }),
     addShownAsBefore: (id: number) => asBefore.add(id),

@@ -3,7 +3,7 @@
  * while another one is written.
  */
 import type { Known } from '../core/home.ts'
-import type { Delivered, Glimpse, Listing, MovingListing } from '../core/listing.ts'
+import type { Delivered, Glimpse, Listing, MovingListing, Shown } from '../core/listing.ts'
 import type { OutcomeResult } from '../core/outcome.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Create, Planned } from '../plan/change.ts'
 import type { FactKind } from '../plan/guard/facts.ts'
@@ -142,6 +142,8 @@ export interface Workspace {
   isNotThereYet(seq: number): boolean
   /** If a delete and a create are of one listing, whose MLSNumber the service seems to spell in its own way: both spellings. */
   respelled(seq: number): Respelled | null
+  /** What the service shows without a mark, and may be a listing that was sent under this MLSNumber, in a spelling of its own. */
+  spelledAs(mlsNumber: string): { listed: string; shown: Shown }[]
   recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void
   addBookkeeping(entries: readonly Bookkeeping[]): void
   bookkeeping(): Iterable<Bookkeeping>

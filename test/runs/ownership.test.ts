@@ -239,6 +239,30 @@ test.each([
   await nothingLeft()
 })
 
+test.each([
+  ['in capitals', 'upper-case', 'ia-1', 'IA-1'],
+  ['cut', 'cut', 'IA-12345678901234567890', 'IA-12345678901234567'],
+] as const)(
+  'what the service keeps %s is not created anew where no mark tells',
+  async (_, mlsNumberKept, sent, kept) => {
+    world.standIn.changeProfile({ mlsNumberKept })
+    world.configure({ north: { ownership: 'snapshot' } })
+    await load([{ ...all[0], mlsNumber: sent }, ...all.slice(1)])
+    const sentence = `the service lists ${sent} as ${kept}: write the MLSNumber as it does`
+    for (let night = 1; night <= 10; night++) {
+      world.clock.advance(24 * 60 * minute)
+      const { result, changes } = await world.run()
+      expect(result).toBe('partial')
+      expect(changes.map(({ outcome }) => outcome?.error)).toContainEqual(expect.stringContaining(sentence))
+      expect(numbers()).toEqual([kept, ...keys(all.slice(1))])
+    }
+    // A person took it off: its number is free again.
+    world.standIn.remove(chatbot, kept)
+    world.clock.advance(24 * 60 * minute)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+  },
+)
+
 test('what the service keeps in capitals stays without a guard, too, and minutes after it was created', async () => {
   world.standIn.changeProfile({ mlsNumberKept: 'upper-case' })
   world.configure({ north: { limits: 'off' } })
