@@ -62,6 +62,7 @@ export async function apply(
   return { ...tally(context), ...seen }
 }
 
+type Deleted = Stored<OfKind<'delete'>>
 type Seen = Pick<Applied, 'notes' | 'stillListed'>
 
 /** Gives what a look at the service showed afterwards. */
@@ -98,18 +99,24 @@ async function deleteAll(context: ApplyContext): Promise<boolean> {
       await listAgain(context)
       skipEdited(context)
     })
+  const send = (batch: Deleted[]): Promise<unknown> =>
+    listedAgain || (listIsWhole && !listIsOld(context)) ? deleteBatch(context, batch) : deleteLookedUp(context, batch)
+  await each(context, inOtherLetters(context), until.delete, (stored) => send([stored]))
   const deletes = batches(due(context), () => context.deleteBatch)
-  await each(context, deletes, until.delete, (batch) =>
-    listedAgain || (listIsWhole && !listIsOld(context)) ? deleteBatch(context, batch) : deleteLookedUp(context, batch),
-  )
+  await each(context, deletes, until.delete, send)
   return listedAgain
+}
+
+/** Deletes that have to go one by one (`deleteBatch`). */
+function* inOtherLetters(context: ApplyContext): Generator<Deleted> {
+  for (const stored of due(context)) if (context.workspace.inOtherLetters(stored.seq) !== null) yield stored
 }
 
 /**
  * Deletes without an outcome yet. The old listing of a renumbered home is skipped if the new one could not be created. What the service
  * lists under another spelling is the feed's listing.
  */
-function* due(context: ApplyContext): Generator<Stored<OfKind<'delete'>>> {
+function* due(context: ApplyContext): Generator<Deleted> {
   const why = 'its home is not there yet under the number that it has now: the next run decides'
   for (const stored of context.workspace.changes('delete')) {
     if (stored.outcome !== null) continue

@@ -200,9 +200,16 @@ async function sendCreate(context: ApplyContext, stored: Sent, sent: Outgoing, u
 export async function deleteBatch(context: ApplyContext, batch: Deleted[], unsettled = false): Promise<boolean> {
   const { service, feed, store } = context
   const keys = batch.map(({ change }) => change.mlsNumber)
+  const { identifier, isReplaced } = await identifierOf(context, batch)
+  if (isReplaced) {
+    record(context, batch[0], 'skipped', 'its listing has its new MLSNumber already: the next run forgets this one')
+    return true
+  }
   const mark = marksOf(context, 'delete', batch, unsettled)
   try {
-    const answer = await service.delete(keys, mark.beforeSend)
+    const answer = await (identifier === null
+      ? service.delete(keys, mark.beforeSend)
+      : service.deleteByNativeId(identifier, mark.beforeSend))
     unsettled ||= answer.unsettled
     context.miscounts ||= answer.value !== keys.length
     if (answer.value >= keys.length) {
@@ -244,6 +251,18 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
     }
   }
   return true
+}
+
+/**
+ * What Create answered for a listing whose home is there by now under the same MLSNumber in other letters. A service that ignores
+ * their case would delete both by the MLSNumber. null: it goes by its MLSNumber. `isReplaced`: the service made no other listing.
+ */
+async function identifierOf({ workspace, store, feed }: ApplyContext, [{ seq, change }, ...others]: Deleted[]) {
+  const other = others.length > 0 ? null : workspace.inOtherLetters(seq)
+  if (other === null) return { identifier: null, isReplaced: false }
+  const answered = (key: string): Promise<string | null> => store.snapshot.identifier(feed.chatbot, feed.name, key)
+  const [identifier, comes] = [await answered(change.mlsNumber), await answered(other)]
+  return { identifier, isReplaced: identifier !== null && identifier === comes }
 }
 
 /**

@@ -125,6 +125,10 @@ export function createPlan(
     `SELECT 1 FROM change AS gone JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair > 0
     WHERE gone.seq = ? AND gone.pair > 0 AND comes.result IS NOT 'done' LIMIT 1`,
   )
+  const inOtherLetters = database.prepare<[number], { key: string }>(
+    `SELECT comes.key FROM change AS gone JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair > 0
+    WHERE gone.seq = ? AND gone.pair > 0 AND lower(comes.key) = lower(gone.key) LIMIT 1`,
+  )
   database.function(
     'isRespelled',
     { deterministic: true },
@@ -183,6 +187,7 @@ export function createPlan(
     },
     isStillThere: (home: string) => stillThere.get(home) !== undefined,
     isNotThereYet: (seq: number) => notThereYet.get(seq) !== undefined,
+    inOtherLetters: (seq: number) => inOtherLetters.get(seq)?.key ?? null,
     respelled: (seq: number) => respelled.get(seq, seq) ?? null,
     recordOutcomes: inOneGo(database, (outcomes: readonly { seq: number; outcome: Outcome }[]) => {
       for (const { seq, outcome } of outcomes) setOutcome.run(outcome.result, outcome.error, seq)

@@ -170,6 +170,26 @@ describe('the old listing stays where the new one can not be made', () => {
   })
 })
 
+test.each([
+  ['has one listing for each MLSNumber as it is written', {}, 'ok'],
+  ['ignores the case of letters', { caseInsensitiveKeys: true }, 'ok'],
+  [
+    'ignores it, and knows its listings by another identifier',
+    { caseInsensitiveKeys: true, createdIdentifier: 'guid' },
+    'ok',
+  ],
+  ['ignores it, and keeps one listing', { caseInsensitiveKeys: true, duplicates: 'replaced' }, 'partial'],
+] as const)('an MLSNumber in small letters takes no home off a service that %s', async (_, profile, result) => {
+  world.standIn.changeProfile(profile)
+  await loaded()
+  const small = changed(3, (home) => ({ ...home, mlsNumber: home.mlsNumber.toLowerCase() }))
+  expect(await night(small)).toMatchObject({ result, counts: { create: 3, delete: 3 } })
+  expect(there()).toEqual(keys(small))
+  expect(await night(small)).toMatchObject({ result: 'ok', counts: { create: 0, delete: 0 } })
+  expect(await night(small)).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
+  expect(there()).toEqual(keys(small))
+})
+
 test('a delta that names the new number of a home whose old one a full delivery held shows no home twice', async () => {
   const openImmo = (extent: 'VOLL' | 'TEIL', ...some: [number: string, house: number, price?: number][]): string =>
     `<openimmo><uebertragung umfang="${extent}"/><anbieter>${some
