@@ -78,17 +78,20 @@ function leave(situation: Case, stated: DeliveredRow | null): Change | null {
     : hold(deleted, 'grace', `absent from the feed${waiting} (limits.grace)`, { isYoung })
 }
 
-function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: boolean): Gone {
+function goneOf({ key, seen, delivered, mine, shown, history, settings, recall }: Case, isStated: boolean): Gone {
   // A row that only notes a call is not of the snapshot.
   const own = mine?.owned === true ? mine : null
-  // A row without content does not know its home: only the item on the service tells it.
-  const item = own !== null && own.content !== null ? null : shown[0]?.shown()
+  // A row that was last read by an older version may not know its home. One without content never does: the item tells it.
+  const place = () => {
+    if (own === null || own.content === null) return shown[0]?.shown()?.fields
+    return own.mapping === settings.mapping ? undefined : recall(own.id).listing
+  }
   return {
     mlsNumber: key,
     isStated,
     isDelivered: seen || delivered.length > 0,
     isShown: shown.length > 0,
-    home: mine?.home ?? (item ? homeHashOf(item.fields) : null),
+    home: mine?.home ?? homeHashOf(place() ?? {}),
     snapshot: own?.id ?? null,
     remembered: history,
   }

@@ -330,6 +330,16 @@ test('the rows of a CSV are read anew where its header names other columns', asy
   expect(await night(other)).toMatchObject({ counts: { update: 3 } })
 })
 
+test('a home of which a store of before notes no address is never there under both numbers', async () => {
+  await loaded(all, { limits: { grace: { runs: 3 } } })
+  const store = new Database(join(world.folder, 'store.db'))
+  store.exec("UPDATE listing SET home = NULL, mapping = 'before'")
+  store.close()
+  // Or the store would be taken for a copy.
+  rmSync(join(world.folder, 'store.db.serial'))
+  expect(await night(changed(2, renumbered))).toMatchObject({ result: 'ok', counts: { create: 2, delete: 2 } })
+})
+
 describe('facts', () => {
   const garbled = (text: string): string => text.replaceAll('e', 'Ã©')
   const other = (city: string): string => (city === 'Dike' ? 'Waverly' : 'Dike')
