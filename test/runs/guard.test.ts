@@ -432,6 +432,31 @@ describe('facts', () => {
     },
   )
 
+  test.each([
+    { trips: 'trips', first: day },
+    { trips: 'trips only later', first: 3 * day },
+  ])('what a version before the five rules held as an update keeps its time, if a rule $trips', async ({ first }) => {
+    await loaded(sales)
+    const since = world.clock.now() + first - day
+    const feed = changed(5, times(100), sales)
+    const store = new Database(join(world.folder, 'store.db'))
+    // As the migration notes it: nobody knows of which fact it is.
+    const note = store.prepare(
+      `INSERT INTO hold (feed, key, part, why, rules, since, clock) VALUES ('north', ?, 'update', 'too many', '["facts"]', ?, ?)`,
+    )
+    for (const { mlsNumber } of feed.slice(0, 5)) note.run(mlsNumber, since, since)
+    store.close()
+    // Or the store would be taken for a copy.
+    rmSync(join(world.folder, 'store.db.serial'))
+    const upgraded = await night(feed, first)
+    expect(upgraded).toMatchObject({ result: 'held', counts: { hold: 5 } })
+    expect(new Set(notes(upgraded).match(/go by themselves on [^;]+? if/g)).size).toBe(1)
+    const over = await night(feed, 2 * day)
+    expect(over.result).toBe('ok')
+    expect(planned(over)).toEqual({ update: 5 })
+    expect(notes(over)).toContain('5 updates held since')
+  })
+
   test('what a version before held of a whole change goes on, and goes when its time has come', async () => {
     await loaded()
     const feed = changed(6, (home) => ({ ...renumbered(home), photos: 0 }))

@@ -46,7 +46,9 @@ export function standingOf(remembered: Remembered, action: Action, part: HeldPar
   const wholes: readonly HeldPart[] = part.startsWith('update ') ? ['update', action.kind] : []
   for (const whole of wholes) {
     const stands = standingOf(remembered, action, whole, policy)
-    if (stands.is === 'approved') return stands
+    // Versions before the five rules gave an update that they held whole a clock: each fact in it has waited since.
+    const isOlder = stands.is !== 'refused' && stands.record?.part === 'update' && stands.record.ends === 'confirmed'
+    if (stands.is === 'approved' || isOlder) return stands
   }
   const record = remembered.holds.find((held) => held.part === part)
   const noted = record?.content ?? null
