@@ -99,6 +99,8 @@ interface Deletes {
   /** Hash of the item as the list showed it. It must be found the same before the delete. */
   readonly shownHash: string
   readonly unsettled: boolean
+  /** The MLSNumber under which its home comes now; left out: none, or not one alone. */
+  readonly becomes?: string
 }
 
 /** The delete of a listing that the feed no longer holds. */

@@ -125,7 +125,14 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
     healed: new Set(),
     isListedAgain: !past.otherKeys && confirm !== null,
     saysItself: (mlsNumber) => delivery.own === null || !workspace.isDelivered(mlsNumber, delivery.own),
-    contentOf(action, part, noted = null) {
+    contentOf(action, part, record) {
+      const noted = record?.content ?? null
+      if (action.kind === 'delete') {
+        const { becomes = '' } = action
+        // A refusal is of the home, whatever its number. Without a number, then or now, nothing tells that it is another one.
+        const isSame = noted === '' || becomes === '' || record?.decision === 'refused'
+        return isSame ? (noted ?? becomes) : becomes
+      }
       const listing = wanted(action)
       const broken = 'broken' in action ? action.broken : []
       const content =

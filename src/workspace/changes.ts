@@ -248,11 +248,13 @@ const turned = {
   remembered: `(remembered IS NOT NULL OR pair > 0) AND ${isChange}`,
   paired: `pair > 0 AND ${isChange}`,
 } as const
+/** Whether nothing else of its home is paired. */
+const isOnlyPair = (half: string): string =>
+  `(SELECT count(*) FROM (SELECT 1 FROM change AS one WHERE one.home = ${half}.home AND one.pair = 1 LIMIT 3)) = 2`
 // In plan order, or each page would find all pairs anew.
 const onlyPairs = `SELECT gone.seq AS place, gone.key AS gone, comes.seq, comes.change FROM change AS gone NOT INDEXED
   JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair = 1
-  WHERE gone.pair = 1 AND gone.kind <> 'create' AND gone.seq > ?
-    AND (SELECT count(*) FROM (SELECT 1 FROM change AS one WHERE one.home = gone.home AND one.pair = 1 LIMIT 3)) = 2
+  WHERE gone.pair = 1 AND gone.kind <> 'create' AND gone.seq > ? AND ${isOnlyPair('gone')}
   ORDER BY gone.seq LIMIT ${pageRows}`
 const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.change ->> '$.why') FROM change AS other
   WHERE other.home = change.home AND other.kind IN ('hold', 'reject', 'stays-held') AND other.pair > 0 LIMIT 1) END`
@@ -293,6 +295,9 @@ UPDATE change SET pair = pairs.pair FROM (
 WHERE pairs.seq = change.seq;
 UPDATE change SET kind = 'delete', change = change -> '$.action'
   WHERE pair = 1 AND kind = 'hold' AND change ->> '$.action.kind' = 'delete';
+UPDATE change SET change = json_set(change.change, '$.becomes', comes.key) FROM change AS comes
+  WHERE change.pair = 1 AND change.kind = 'delete' AND comes.home = change.home AND comes.pair = 1 AND comes.seq <> change.seq
+    AND ${isOnlyPair('change')};
 CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR pair > 0;
 CREATE INDEX IF NOT EXISTS change_to_come ON change (home, kind) WHERE pair > 0 AND result IS NOT 'done';
 CREATE INDEX IF NOT EXISTS change_of_missing ON change (home, kind) WHERE pair = 2;

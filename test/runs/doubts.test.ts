@@ -36,6 +36,7 @@ function service(shown: readonly Partial<Listing>[], count: number) {
       recordOutcomes: (all: { outcome: unknown }[]) => outcomes.push(...all.map(({ outcome }) => outcome)),
       changes: (): unknown[] => [],
       notedListing: () => sent,
+      inOtherLetters: () => null,
     },
     runtime: { clock: { now: () => now } },
     feed: {

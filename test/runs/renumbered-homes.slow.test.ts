@@ -102,6 +102,41 @@ describe('homes under other MLSNumbers', () => {
     expect(there()).toEqual(keys(feed))
   })
 
+  const again = (home: Home): Home => ({ ...renumbered(home), mlsNumber: `${home.mlsNumber}-NEW` })
+
+  test.each([
+    ['have waited their 72 hours', 3],
+    ['were approved', 1],
+  ])('that %s and come under yet other ones wait anew: nobody said so, or approved it', async (_, days) => {
+    await loaded(forty)
+    await nights(days, changed(20, renumbered, forty))
+    if (days === 1) await world.executed('approve', 'north', '--yes')
+    const feed = changed(20, again, forty)
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
+    expect(there()).toEqual(keys(forty))
+    await nights(2, feed)
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 20, delete: 20 } })
+    expect(there()).toEqual(keys(feed))
+  })
+
+  test('that come under other ones in every delivery stay under their old ones', async () => {
+    await loaded(forty)
+    for (let time = 1; time <= 6; time++) {
+      const feed = changed(20, (home) => ({ ...renumbered(home), mlsNumber: `${home.mlsNumber}-${time}` }), forty)
+      expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
+    }
+    expect(there()).toEqual(keys(forty))
+  })
+
+  test('that somebody refused stay so, whatever number comes', async () => {
+    await loaded(forty)
+    await night(changed(20, renumbered, forty))
+    await world.executed('approve', 'north', '--refuse', '--yes')
+    for (const renumber of [again, renumbered])
+      expect(await nights(4, changed(20, renumber, forty))).toMatchObject({ counts: { create: 0, delete: 0 } })
+    expect(there()).toEqual(keys(forty))
+  })
+
   test.each([
     ['as many as may leave go at once', 8, { result: 'ok', counts: { create: 8, delete: 8, hold: 0 } }],
     ['more wait', 9, { result: 'held', counts: { create: 0, delete: 0, hold: 18 } }],

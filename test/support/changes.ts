@@ -67,7 +67,7 @@ const deleted = { why: 'because', shownHash: 'shown', unsettled: false, isYoung:
 /** As the feed itself says that it is gone. */
 export const deleteOf = (
   mlsNumber: string,
-  { home = null, ...changes }: Partial<Pick<DeleteAbsent, 'home' | 'isYoung' | 'unsettled'>> = {},
+  { home = null, ...changes }: Partial<Pick<DeleteAbsent, 'home' | 'isYoung' | 'unsettled' | 'becomes'>> = {},
 ): DeleteAbsent => new DeleteAbsent(proofOf(mlsNumber, { isStated: true, home }), { ...deleted, ...changes })
 
 export const deleteAbsentOf = (

@@ -112,8 +112,8 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   const counts = countsOf(action, pair).filter((what) => isCounted(partOf(action, what, pair)))
   const waitsAs = (part: HeldPart): HeldPart => (pair === 'renumbered' ? 'delete' : part)
   const heldParts = Array.from(held, (part): PartHeld => {
-    const noted = remembered.holds.find((record) => record.part === part)?.content
-    const content = policy.contentOf(action, part, noted)
+    const earlier = remembered.holds.find((record) => record.part === part)
+    const content = policy.contentOf(action, part, earlier)
     if (!endsNone && byNone.some((earlier) => earlier.part === part && earlier.is !== 'refused'))
       return { part, content, rules: [ruleOf(waitsAs(part))], ends: 'confirmed' }
     const by = byRule.filter((holding) => holding.part === part)

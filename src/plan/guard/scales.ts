@@ -28,8 +28,8 @@ export interface Policy {
   readonly healed: ReadonlySet<HeldPart>
   /** Whether this delivery itself says something of an MLSNumber. If not, earlier deltas did, and that is planned again. */
   readonly saysItself: (mlsNumber: string) => boolean
-  /** `contentOf` of hold.ts for a part of an action; `noted` itself if an earlier version noted the same in its own way. */
-  contentOf(action: Action, part: HeldPart, noted?: string | null): string
+  /** What a hold of a part is of; what its earlier hold noted (`record`) if that is of the same. */
+  contentOf(action: Action, part: HeldPart, record?: HoldRecord): string
 }
 
 /** How much later than the first another complete list must show the same, in milliseconds. */
@@ -52,7 +52,7 @@ export function standingOf(remembered: Remembered, action: Action, part: HeldPar
   }
   const record = remembered.holds.find((held) => held.part === part)
   const noted = record?.content ?? null
-  if (record === undefined || (noted !== null && noted !== policy.contentOf(action, part, noted)))
+  if (record === undefined || (noted !== null && noted !== policy.contentOf(action, part, record)))
     return { is: 'new', record: null }
   const { decision, clock, since, ends, isOfRule } = record
   // A hold that only asked has no clock: the feed has said it since its start.
