@@ -520,7 +520,8 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         ])
         const changes = renumbered().map(({ change }) => change)
         const waiting = [deleteOf('G', { home: 'held', becomes: 'H' }), holdOf(createOf('H', { home: 'held' }))]
-        expect(changes).toEqual([{ ...absent, becomes: 'B' }, createOf('B', { home: 'absent' }), ...waiting])
+        const leaves = Object.assign(deleteAbsentOf('A', 1, 'absent'), { becomes: 'B' })
+        expect(changes).toEqual([leaves, createOf('B', { home: 'absent' }), ...waiting])
         expect(changes[0]).toBeInstanceOf(DeleteAbsent)
         const pairs = new Map<string, unknown>()
         await workspace.turn('all', (action, about) => {
