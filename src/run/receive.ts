@@ -26,6 +26,7 @@ import type { Intake, Known, Source, Tools } from './intake.ts'
 import { readJoins, withJoins } from './join.ts'
 import { approvedBeside, pendingBeside, waitsAsOlder } from './named.ts'
 import type { Mode } from './tools.ts'
+import { respelledIn } from './respelled.ts'
 import { isAfter, olderThan, writtenOf } from './written.ts'
 
 /**
@@ -193,9 +194,14 @@ async function read(
   const reasons = missing.all()
   const mode =
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
-  const own = intake.position()
   if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOlder(feed, tools, moment.now, againTo, intake)
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
+  const respelled = mode === 'delta' && last.loaded !== null ? await respelledIn(feed, tools) : []
+  const from = intake.position()
+  tools.workspace.addDelivered(
+    respelled.map((gone, at) => newRow(feed.plan.volatile.fields, moment, gone, from + 1 + at, null, 1)),
+  )
+  const own = from + respelled.length
   // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
     isSaidOnce(feed, mode) &&

@@ -8,7 +8,7 @@ import type { Remembered } from '../plan/guard/hold.ts'
 import { AbsenceProof } from '../plan/proof.ts'
 import type { Sides } from '../plan/proof.ts'
 import { inOneGo, paged } from './scratch-file.ts'
-import { foldedNumber, isRespelled } from './spelling.ts'
+import { foldedNumber, isRespelled, isSpelledAlike } from './spelling.ts'
 import type { OfKind, Outcome, Respelled, Stored, Workspace } from './workspace.ts'
 
 const pageRows = 500
@@ -222,12 +222,6 @@ function numberOfPair(change: Change): string | null {
   const isHalf = change.kind === 'create' || action?.kind === 'delete' || action?.kind === 'forget'
   if (!isHalf || (homeOfPair(change) ?? '') !== '') return null
   return foldedNumber(change.mlsNumber)
-}
-
-/** Whether two such numbers are the same but for a prefix. If that ends in a digit and a digit follows, they are not. */
-function isSpelledAlike(mlsNumber: string, other: string): boolean {
-  const [short, long] = mlsNumber.length < other.length ? [mlsNumber, other] : [other, mlsNumber]
-  return long === short || (long.endsWith(short) && !/^\d\d/.test(long.slice(-short.length - 1)))
 }
 
 /**

@@ -12,3 +12,9 @@ export function isRespelled(mlsNumber: string, other: string): boolean {
   const [short, long] = mlsNumber.length < other.length ? [mlsNumber, other] : [other, mlsNumber]
   return long.startsWith(short) || foldedNumber(mlsNumber) === foldedNumber(other)
 }
+
+/** Whether two such numbers are the same but for a prefix. If that ends in a digit and a digit follows, they are not. */
+export function isSpelledAlike(mlsNumber: string, other: string): boolean {
+  const [short, long] = mlsNumber.length < other.length ? [mlsNumber, other] : [other, mlsNumber]
+  return long === short || (long.endsWith(short) && !/^\d\d/.test(long.slice(-short.length - 1)))
+}

@@ -72,6 +72,47 @@ test('of what a lost store knew a delta tells nothing again: each create is look
   expect(priceOf(last)).toBe(dearer(last).price)
 })
 
+describe.each([
+  ['leading zeros', (number: string) => `00${number}`],
+  ['another case', (number: string) => number.toLowerCase()],
+  ['a prefix', (number: string) => `MLS-${number}`],
+  ['a blank', (number: string) => `${number.slice(0, 3)} ${number.slice(3)}`],
+])('homes whose MLSNumbers get %s', (_, spell) => {
+  const respelled = (home: Home): Home => ({ ...home, mlsNumber: spell(home.mlsNumber) })
+
+  test('few of them: the old number goes with the new one, in the same delta', async () => {
+    expect(await delta(all.slice(0, 3).map(respelled))).toMatchObject({
+      result: 'ok',
+      counts: { create: 3, delete: 3 },
+    })
+    expect(there()).toEqual(keys([...all.slice(0, 3).map(respelled), ...all.slice(3)]))
+    await isDone()
+  })
+
+  test('half of them: none is ever there twice, and they wait like any that come under other numbers', async () => {
+    const half = all.slice(0, 10).map(respelled)
+    const report = await delta(half)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 20 } })
+    expect(report.notes.join()).toContain(
+      '10 of 20 homes came under other MLSNumbers. Held with their old numbers until ',
+    )
+    // What is said of one meanwhile goes along.
+    await delta([dearer(half[0])], day)
+    expect(there()).toEqual(keys(all))
+    await delta([], day)
+    expect(await delta([], day)).toMatchObject({ result: 'ok', counts: { create: 10, delete: 10 } })
+    expect(there()).toEqual(keys([...half, ...all.slice(10)]))
+    expect(priceOf(half[0])).toBe(dearer(half[0]).price)
+    await isDone()
+  })
+})
+
+test('a home under another number, or in both spellings of it, is two listings: a delta says itself what is gone', async () => {
+  const other = { ...all[0], mlsNumber: 'IA-NEW' }
+  const small = { ...all[1], mlsNumber: all[1].mlsNumber.toLowerCase() }
+  expect(await delta([other, small, all[1]])).toMatchObject({ result: 'ok', counts: { create: 2, delete: 0 } })
+})
+
 describe('what the guard holds of a delta', () => {
   const six = all.slice(0, 6)
 
