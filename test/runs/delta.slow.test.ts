@@ -107,10 +107,13 @@ describe.each([
   })
 })
 
-test('a home under another number, or in both spellings of it, is two listings: a delta says itself what is gone', async () => {
-  const other = { ...all[0], mlsNumber: 'IA-NEW' }
-  const small = { ...all[1], mlsNumber: all[1].mlsNumber.toLowerCase() }
-  expect(await delta([other, small, all[1]])).toMatchObject({ result: 'ok', counts: { create: 2, delete: 0 } })
+test('a home under another number, in both spellings of it, or for sale and for rent is two listings', async () => {
+  const [first, second, third] = all
+  const other = { ...first, mlsNumber: 'IA-NEW' }
+  const small = { ...second, mlsNumber: second.mlsNumber.toLowerCase() }
+  const rental = { ...third, mlsNumber: `R${third.mlsNumber}`, status: third.rental ? 'Active' : 'For Rent' }
+  const report = await delta([other, small, second, rental])
+  expect(report).toMatchObject({ result: 'ok', counts: { create: 3, delete: 0 } })
 })
 
 describe('what the guard holds of a delta', () => {
