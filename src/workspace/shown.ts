@@ -5,12 +5,14 @@ import { homeFields } from '../core/home.ts'
 import type { Shown } from '../core/listing.ts'
 import type { ShownRow } from '../plan/inputs.ts'
 import { inOneGo, paged } from './scratch-file.ts'
-import { foldedNumber, isRespelled } from './spelling.ts'
+import { foldedNumber } from './spelling.ts'
 import type { Workspace } from './workspace.ts'
 
 const pageRows = 1000
 /** More listings than that have hardly one number but for its spelling. */
 const spellingsTried = 20
+/** No service cuts numbers as short as that: it may be another home's. */
+const leastCut = 10
 
 type StoredShown = Omit<ShownRow, 'shown' | 'isFormer'> & { number: number; isFormer: number }
 
@@ -63,7 +65,9 @@ export function createShown(database: Database.Database) {
       if (!isFolded) fold()
       const near = database.prepare<[string], { key: string; number: number }>(nearest).all(foldedNumber(mlsNumber))
       return near.flatMap(({ key, number }) => {
-        const shown = key !== mlsNumber && isRespelled(key, mlsNumber) ? readItem(number) : null
+        const isAlike = foldedNumber(key) === foldedNumber(mlsNumber)
+        const isCut = key.length >= leastCut && mlsNumber.startsWith(key)
+        const shown = key !== mlsNumber && (isAlike || isCut) ? readItem(number) : null
         return shown === null ? [] : { listed: key, shown }
       })
     },

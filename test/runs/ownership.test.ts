@@ -263,6 +263,16 @@ test.each([
   },
 )
 
+test('what somebody made at the same address under a number that ours begins with is another home', async () => {
+  world.configure({ north: { ownership: 'snapshot' } })
+  const ours = { ...all[0], mlsNumber: 'IA-12' }
+  await load([ours, ...all.slice(1)])
+  world.standIn.seed(chatbot, [{ ...world.listing('IA-12')!, MLSNumber: 'IA-1' }])
+  world.standIn.remove(chatbot, 'IA-12')
+  world.clock.advance(24 * 60 * minute)
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+})
+
 test('what the service keeps in capitals stays without a guard, too, and minutes after it was created', async () => {
   world.standIn.changeProfile({ mlsNumberKept: 'upper-case' })
   world.configure({ north: { limits: 'off' } })
