@@ -54,8 +54,8 @@ export const sinceByRule = `CASE WHEN hold.rules = '[]' AND excluded.rules <> '[
   THEN excluded.since ELSE hold.since END`
 /** The clock of a hold that has none yet. The feed has said it since the hold began; another list has to show it from now on. */
 export const firstClock = `CASE excluded.ends WHEN 'confirmed' THEN ${sinceByRule} ELSE excluded.clock END`
-/** It is the same hold: what it would do has not changed. */
-const isSame = '(content IS NULL OR content = excluded.content)'
+/** It is the same hold: what it would do has not changed, but that the home of a delete has a number by now. */
+const isSame = "(content IS NULL OR content = excluded.content OR (content = '' AND part = 'delete'))"
 
 const day = 86_400_000
 

@@ -128,6 +128,25 @@ describe('homes under other MLSNumbers', () => {
     expect(there()).toEqual(keys(forty))
   })
 
+  test('that were held as gone before they came under other numbers take the first ones, and no others', async () => {
+    await loaded(forty)
+    const as = (word: string) =>
+      changed(20, (home) => ({ ...renumbered(home), mlsNumber: `${home.mlsNumber}-${word}` }), forty)
+    await night(forty.slice(20))
+    await night(as('A'))
+    for (const word of ['B', 'C'])
+      expect(await night(as(word))).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
+    expect(there()).toEqual(keys(forty))
+  })
+
+  test('that were held as gone before they came under other numbers go in the time of the old ones', async () => {
+    await loaded(forty)
+    const feed = changed(20, renumbered, forty)
+    await night(forty.slice(20))
+    await nights(2, feed)
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 20, delete: 20 } })
+  })
+
   test('that somebody refused stay so, whatever number comes', async () => {
     await loaded(forty)
     await night(changed(20, renumbered, forty))

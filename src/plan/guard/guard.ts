@@ -113,7 +113,8 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   const waitsAs = (part: HeldPart): HeldPart => (pair === 'renumbered' ? 'delete' : part)
   const heldParts = Array.from(held, (part): PartHeld => {
     const earlier = remembered.holds.find((record) => record.part === part)
-    const content = policy.contentOf(action, part, earlier)
+    // A hold of a delete that knows no number yet takes the first that comes for its home.
+    const content = policy.contentOf(action, part, earlier?.content === '' ? undefined : earlier)
     if (!endsNone && byNone.some((earlier) => earlier.part === part && earlier.is !== 'refused'))
       return { part, content, rules: [ruleOf(waitsAs(part))], ends: 'confirmed' }
     const by = byRule.filter((holding) => holding.part === part)

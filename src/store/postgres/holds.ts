@@ -24,8 +24,9 @@ import type { Asker, Door } from './door.ts'
 const isExpired = "decision = 'approved' AND decided_at <= $2"
 /** A rule holds it, and no approval covers it. */
 const waits = `feed = $1 AND rules <> '[]' AND (decision IS DISTINCT FROM 'approved' OR ${isExpired})`
-/** It is the same hold: what it would do has not changed. */
-const isSame = '(hold.content IS NULL OR hold.content = excluded.content)'
+/** It is the same hold: what it would do has not changed, but that the home of a delete has a number by now. */
+const isSame =
+  "(hold.content IS NULL OR hold.content = excluded.content OR (hold.content = '' AND hold.part = 'delete'))"
 const newHolds = `INSERT INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
   SELECT $1, c.key, c.part, c.content, c.why, c.home, c.rules, c.ends, $3::bigint,
     CASE WHEN c.ends <> 'never' THEN $3::bigint END
