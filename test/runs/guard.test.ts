@@ -1274,7 +1274,7 @@ test('a preset whose files are deltas, in place of one whose files are whole, is
 
 test('the same is said where all homes have other numbers in it and are held as new', async () => {
   await loaded()
-  world.deliver(resoFeed(all.map(renumbered)), 'north.csv')
+  world.deliver(resoFeed(all.map((home) => ({ ...home, mlsNumber: `${home.mlsNumber}-NEW` }))), 'north.csv')
   world.configure({ north: { volatile, source: './north.csv', preset: 'reso-csv' } })
   for (const because of ['the mapping changed, and ', '', '']) {
     const report = await night(all)
