@@ -42,7 +42,7 @@ export function createShown(database: Database.Database) {
     isFolded = true
   })
   /** What was cut comes shortly before the whole. */
-  const nearest = `SELECT key, number FROM spelling WHERE folded <= ? ORDER BY folded DESC LIMIT ${spellingsTried}`
+  const nearest = `SELECT folded, key, number FROM spelling WHERE folded <= ? ORDER BY folded DESC LIMIT ${spellingsTried}`
   const note = database.prepare('INSERT OR REPLACE INTO noted_listing VALUES (?, ?)')
   const noted = database.prepare<[string], string>('SELECT listing FROM noted_listing WHERE key = ?').pluck()
   return {
@@ -63,11 +63,11 @@ export function createShown(database: Database.Database) {
     }),
     spelledAs(mlsNumber: string): ReturnType<Workspace['spelledAs']> {
       if (!isFolded) fold()
-      const near = database.prepare<[string], { key: string; number: number }>(nearest).all(foldedNumber(mlsNumber))
-      return near.flatMap(({ key, number }) => {
-        const isAlike = foldedNumber(key) === foldedNumber(mlsNumber)
+      const sent = foldedNumber(mlsNumber)
+      const near = database.prepare<[string], { folded: string; key: string; number: number }>(nearest).all(sent)
+      return near.flatMap(({ folded, key, number }) => {
         const isCut = key.length >= leastCut && mlsNumber.startsWith(key)
-        const shown = key !== mlsNumber && (isAlike || isCut) ? readItem(number) : null
+        const shown = key !== mlsNumber && (folded === sent || isCut) ? readItem(number) : null
         return shown === null ? [] : { listed: key, shown }
       })
     },

@@ -112,9 +112,9 @@ export function judge(action: Action, beside: Beside, trips: readonly Trip[], po
   const counts = countsOf(action, pair).filter((what) => isCounted(partOf(action, what, pair)))
   const waitsAs = (part: HeldPart): HeldPart => (pair === 'renumbered' ? 'delete' : part)
   const heldParts = Array.from(held, (part): PartHeld => {
-    const earlier = remembered.holds.find((record) => record.part === part)
+    const was = remembered.holds.find((record) => record.part === part)
     // A hold of a delete that knows no number yet takes the first that comes for its home.
-    const content = policy.contentOf(action, part, earlier?.content === '' ? undefined : earlier)
+    const content = policy.contentOf(action, part, was?.content === '' ? undefined : was)
     if (!endsNone && byNone.some((earlier) => earlier.part === part && earlier.is !== 'refused'))
       return { part, content, rules: [ruleOf(waitsAs(part))], ends: 'confirmed' }
     const by = byRule.filter((holding) => holding.part === part)

@@ -43,7 +43,7 @@ export type Standing =
 
 export function standingOf(remembered: Remembered, action: Action, part: HeldPart, policy: Policy): Standing {
   // Whoever approved an update whole, or the create of what vanished since, approved each fact in it.
-  const wholes: readonly HeldPart[] = part.startsWith('update ') ? ['update', action.kind] : []
+  const wholes = part.startsWith('update ') ? new Set<HeldPart>(['update', action.kind]) : []
   for (const whole of wholes) {
     const stands = standingOf(remembered, action, whole, policy)
     // Versions before the five rules gave an update that they held whole a clock: each fact in it has waited since.
