@@ -57,6 +57,8 @@ export interface Delivery {
   said?: ReadonlyMap<string, readonly Said[]>
   /** MLSNumbers of which it tells the price alone: nobody knows whether the program knows the rest. */
   partly?: ReadonlySet<string>
+  /** MLSNumbers of which something is pending, and whose home it brings in another spelling: what is pending may be replaced. */
+  replaced?: ReadonlySet<string>
   /** It has no end mark and came without a length. `again`: what is sent when it is asked for once more. */
   isUnframed?: boolean
   /** The MLSNumbers that can be read in it then, as far as it goes. */
