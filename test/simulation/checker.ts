@@ -594,8 +594,15 @@ export class Checker implements Witness {
    * anew meanwhile, or deletes one: the others move up.
    */
   #isHidden({ program, onlyByMark, shownAt }: Row): boolean {
-    if (this.#isMovingUp) return true
+    if (this.#isMovingUp || this.#isLossHidden) return true
     return (program !== this.place || onlyByMark) && shownAt < Math.max(this.#startedAt + 1, this.service.walkedAt)
+  }
+
+  /** Whether the store was lost, and the list of this run showed no mark of the feed: nobody can know that it was. */
+  get #isLossHidden(): boolean {
+    const from = Math.max(this.#startedAt, this.service.walkedAt)
+    const isMarkShown = ({ by, feed, shownAt }: Row): boolean => by === 'us' && feed === this.feed && shownAt >= from
+    return this.#lostAt > 0 && !this.#loaded.has(this.feed) && !this.service.rows.some(isMarkShown)
   }
 
   /** Whether rows may have moved up under a look-up by pages, as a person made a listing anew, or deleted one, in this run. */
@@ -783,7 +790,9 @@ export class Checker implements Witness {
       const isSo = ({ by, listing }: Row): boolean => by === 'person' || listing.SalePrice === price
       const isThere =
         this.#affected.has(mlsNumber) || this.#ignored.has(mlsNumber) || this.service.living(mlsNumber).some(isSo)
-      if (isDone && !isThere) this.fail(`done: ${kind} of ${mlsNumber} had no effect`)
+      // What another program had made was found, and a person took it off since.
+      const isOff = (this.service.removed.get(mlsNumber) ?? -Infinity) >= startedAt
+      if (isDone && !isThere && !isOff) this.fail(`done: ${kind} of ${mlsNumber} had no effect`)
     }
     const named = new Set(changes.filter(({ kind }) => kind !== 'adopt').map(({ mlsNumber }) => mlsNumber))
     for (const row of this.service.rows) {

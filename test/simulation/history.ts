@@ -372,6 +372,7 @@ class History {
       this.#program.checker.trace(`  a person deletes ${key}`)
       service.rows = service.rows.filter((candidate) => candidate !== row)
       service.removedAt = this.#program.time.now
+      service.removed.set(key, service.removedAt)
       if (!row.seen) {
         this.#goneUnseen.add(key)
         for (const left of service.living(key)) left.tainted = judged

@@ -405,6 +405,8 @@ export class ModelService {
   walkedAt = 0
   /** When a person took a row off last: those behind it moved up. */
   removedAt = -Infinity
+  /** What a person took off, and when. */
+  readonly removed = new Map<string, number>()
 
   /** Whether every list that is walked from now on shows what was written to this row last (docs/faults.md, A2). */
   isListed({ writtenAt }: Row): boolean {
