@@ -313,10 +313,12 @@ class History {
     const isUndone = delivery.isDelta === true && this.#happened('is put back')
     for (const { cause, mlsNumber } of last.changes())
       if (cause === 'other-feed' && (isUndone || others.has(mlsNumber))) excepted.add(mlsNumber)
-    // F49: what a run that no store knows created under another spelling looks like the service's own. The report says what to do.
-    const isPutBack = this.#happened('is put back') && this.#happened('feed spells MLSNumbers otherwise')
+    // F49: what a person, or a run that no store knows, created under another spelling looks like the service's own. The report says
+    // what to do.
+    const isMade = this.#happened('is put back') || this.#happened('a person makes')
+    const mayBeRespelled = isMade && this.#happened('feed spells MLSNumbers otherwise')
     const respelled = new Set<string>()
-    for (const { mlsNumber, outcome } of isPutBack ? last.changes() : [])
+    for (const { mlsNumber, outcome } of mayBeRespelled ? last.changes() : [])
       if (outcome?.error?.startsWith('the service lists ') === true) respelled.add(mlsNumber)
     const held = [...last.changes()].filter(({ kind }) => kind === 'hold')
     const reported = new Set(held.map(({ cause, mlsNumber }) => `${cause} ${mlsNumber}`))
