@@ -288,8 +288,8 @@ export const guardMutants: readonly Mutant[] = [
     name: 'homes are let go under any number, whichever was said or approved',
     test: 'test/runs/renumbered-homes.slow.test.ts › that come under other ones in every delivery stay under their old ones',
     file: 'src/run/plan.ts',
-    from: "const isSame = noted === ''",
-    to: "const isSame = noted !== null || noted === ''",
+    from: 'const isSame = !noted ||',
+    to: 'const isSame = noted !== null ||',
   },
   {
     name: 'in a delta, a home under its MLSNumber in another spelling is there twice',
