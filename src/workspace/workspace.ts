@@ -144,7 +144,7 @@ export interface Workspace {
   inOtherLetters(seq: number): string | null
   /** If a delete and a create are of one listing, whose MLSNumber the service seems to spell in its own way: both spellings. */
   respelled(seq: number): Respelled | null
-  /** What the service shows without a mark, and may be a listing that was sent under this MLSNumber, in a spelling of its own. */
+  /** What the service shows, and may be a listing that was sent under this MLSNumber, in a spelling of its own. */
   spelledAs(mlsNumber: string): { listed: string; shown: Shown }[]
   recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void
   addBookkeeping(entries: readonly Bookkeeping[]): void
