@@ -261,7 +261,7 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
 }
 
 /**
- * What Create answered for a listing whose home is there by now under the same MLSNumber in other letters. A service that ignores
+ * What Create answered for a listing, if another one is there by now under the same MLSNumber in other letters. A service that ignores
  * their case would delete both by the MLSNumber. null: it goes by its MLSNumber. `isReplaced`: the service made no other listing.
  */
 async function identifierOf({ workspace, store, feed }: ApplyContext, [{ seq, change }, ...others]: Deleted[]) {
