@@ -162,13 +162,20 @@ async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing
 export const asRespelled = ({ sent, listed }: Respelled): string =>
   `the service lists ${sent} as ${listed}: write the MLSNumber as it does or, if somebody changed it there, delete ${listed} on the chatbot`
 
-/** What the service lists for a listing of ours that the list lacks; null: nothing. Without a mark its home has to be the same. */
+/**
+ * What the service lists for a listing that the list lacks, and that is ours or may be made by an earlier call; null: nothing. Of
+ * another MLSNumber of the feed the home is not the same. If that number is not ours, the home has to be.
+ */
 async function respelledAs(context: ApplyContext, { seq, change }: Sent): Promise<Respelled | null> {
+  const { mlsNumber: sent } = change
   const respelled = context.workspace.respelled(seq)
-  if (respelled !== null || change.kind !== 'create' || change.cause !== 'gone-from-service') return respelled
-  for (const { listed, shown } of context.workspace.spelledAs(change.mlsNumber))
-    if (homeHashOf(shown.fields) === change.home && (await rowOf(context, listed)) === null)
-      return { sent: change.mlsNumber, listed }
+  if (respelled !== null || change.kind !== 'create') return respelled
+  if (change.cause === 'new' && (await rowOf(context, sent))?.flight !== 'create') return null
+  for (const { listed, shown } of context.workspace.spelledAs(sent)) {
+    if (isOfAnotherFeed(context, shown) || homeHashOf(shown.fields) !== change.home) continue
+    const row = await rowOf(context, listed)
+    if (row === null || (row.home !== null && row.home !== change.home)) return { sent, listed }
+  }
   return null
 }
 
@@ -254,7 +261,7 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
 }
 
 /**
- * What Create answered for a listing whose home is there by now under the same MLSNumber in other letters. A service that ignores
+ * What Create answered for a listing, if another one is there by now under the same MLSNumber in other letters. A service that ignores
  * their case would delete both by the MLSNumber. null: it goes by its MLSNumber. `isReplaced`: the service made no other listing.
  */
 async function identifierOf({ workspace, store, feed }: ApplyContext, [{ seq, change }, ...others]: Deleted[]) {

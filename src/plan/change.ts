@@ -99,7 +99,7 @@ interface Deletes {
   /** Hash of the item as the list showed it. It must be found the same before the delete. */
   readonly shownHash: string
   readonly unsettled: boolean
-  /** The MLSNumber under which its home comes now; left out: none, or not one alone. */
+  /** The MLSNumber under which its home comes now; '': one of several; left out: none comes. */
   readonly becomes?: string
 }
 

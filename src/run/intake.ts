@@ -71,16 +71,17 @@ export async function intakeOf(
   let current: { from: number; written: Written | null } | null = null
   /** When the latest whole full document was written. */
   let whole: Written | null = null
-  const writtenAt = (at: number): Written | null => {
+  const documentAt = (at: number) => {
     let [low, high] = [0, documents.length - 1]
     while (low < high) {
       const middle = (low + high) >> 1
       if (documents[middle].to < at) low = middle + 1
       else high = middle
     }
-    return documents[low].written
+    return documents[low]
   }
-  const isLater = (at: number): boolean => isAfter(writtenAt(at), current!.written)
+  const writtenAt = (at: number): Written | null => documentAt(at).written
+  const isLaterThanCurrent = (at: number): boolean => isAfter(writtenAt(at), current!.written)
   const endDocument = (): void => {
     if (current !== null) documents.push({ ...current, to: position })
   }
@@ -97,7 +98,7 @@ export async function intakeOf(
       const key = mlsNumberOf(result)
       return key === null ? [] : { result, key, isReadable: result.kind !== 'reject' }
     })
-    const replaced = workspace.replace(named, current!.from, isLater)
+    const replaced = workspace.replace(named, current!.from, isLaterThanCurrent)
     for (const kinds of replaced) uncount(kinds ?? [])
     return new Set(named.flatMap(({ result }, at) => (replaced[at] === null ? result : [])))
   }
@@ -181,6 +182,11 @@ export async function intakeOf(
     },
     /** Whether nothing counts that was written then, as a whole full document was written after it. */
     isReplaced: (written: Written | null): boolean => isAfter(whole, written),
+    /** Whether what stands at one position is the later word than what stands at another, as it is in a later document. */
+    isLater: (position: number, other: number): boolean => {
+      const [its, others] = [documentAt(position), documentAt(other)]
+      return isAfter(its.written, others.written) || (its.from > others.from && !isAfter(others.written, its.written))
+    },
     /** Drops what was said of an MLSNumber up to position `upTo`, unless its document says that it was written after `at`. */
     dropSaid(key: string, at: number, upTo: number): void {
       const isSince = (position: number): boolean => (writtenAt(position)?.at ?? 0) > at

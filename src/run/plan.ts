@@ -19,7 +19,7 @@ import { othersIn } from './others.ts'
 import type { Others } from './others.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './delivery.ts'
-import { deletesBeside, isWaiting, namingHolders, unnamedOf } from './named.ts'
+import { deletesBeside, isSaid, isWaiting, namingHolders, unnamedOf } from './named.ts'
 import type { Unnamed } from './named.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
@@ -105,7 +105,8 @@ export function planSettings(feed: Feed, { past, delivery, listed, mode }: Known
 export const areComplete = ({ delivery, listed }: Pick<Known, 'delivery' | 'listed'>): boolean =>
   delivery.summary.complete && listed.complete
 
-function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
+/** `arrived`: MLSNumbers of ours under which homes came when the deletes of their old ones were held. */
+function policyOf(feed: Feed, known: Known, workspace: Workspace, arrived: ReadonlySet<string>): Policy {
   const { past, delivery, listed, mode } = known
   const { now, today } = past.moment
   const wanted = (action: Action) => {
@@ -115,6 +116,9 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
       ? listingAt(workspace.deliveredAt(action.wanted.delivered), now, today)
       : undefined
   }
+  // Its record may not be readable.
+  const hasCome = (key: string): boolean =>
+    arrived.has(key) || isSaid(workspace, key, true) || (workspace.isDelivered(key) && !workspace.isReadable(key))
   const isComplete = areComplete(known)
   const { confirm, isOff } = feed.plan.limits
   return {
@@ -128,10 +132,10 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
     contentOf(action, part, record) {
       const noted = record?.content ?? null
       if (action.kind === 'delete') {
-        const { becomes = '' } = action
-        // A refusal is of the home, whatever its number. Without a number, then or now, nothing tells that it is another one.
-        const isSame = noted === '' || becomes === '' || record?.decision === 'refused'
-        return isSame ? (noted ?? becomes) : becomes
+        const { becomes } = action
+        // A refusal is of the home, whatever its number. If several come, nothing tells that it is another one.
+        const isSame = !noted || becomes === '' || record?.decision === 'refused'
+        return noted !== null && (isSame || (becomes === undefined && hasCome(noted))) ? noted : (becomes ?? '')
       }
       const listing = wanted(action)
       const broken = 'broken' in action ? action.broken : []
@@ -209,13 +213,15 @@ export async function decide(feed: Feed, { store, workspace, signal }: Readers, 
   // Deltas don't say again what the lost store knew, so its listings stay unknown for good.
   const tellsOnce = lostAt !== null && delivery.mode === 'delta'
   const counts: Counts = { ...noCounts }
-  const policy = policyOf(feed, known, workspace)
+  const [comes, arrived] = [new Set<string>(), new Set<string>()]
+  const policy = policyOf(feed, known, workspace, arrived)
   // Homes are paired only if something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
   const isRestored = past.isBehind || others.isBehind
   const isTired = createBreath()
   const asDoubted = ({ change: planned, remembered: before }: Planned): Planned => {
     const remembered = past.isNewMapping ? withRefusals(before) : before
+    for (const { part, content } of remembered.holds) if (part === 'delete' && content) comes.add(content)
     const isNew = planned.cause === 'new' || planned.cause === 'never-sent'
     const remembering = isNew && (remembered.heldSince !== null || tellsOnce) ? doubted(planned, remembered) : planned
     const change = others.rival !== null && remembering.kind === 'create' ? leftToRival(remembering) : remembering
@@ -244,6 +250,8 @@ export async function decide(feed: Feed, { store, workspace, signal }: Readers, 
     workspace.addBookkeeping(beside)
   }
   if (moves.leaving > 0 && moves.arriving > 0) await pairHomes(feed, { store, workspace }, past.moment)
+  for (const keys of batches(comes, () => pairsAtOnce))
+    for (const [key, { owned }] of await store.snapshot.rowsOf(feed.chatbot, keys)) if (owned) arrived.add(key)
   const scales = new Scales(policy, facts.counted)
   for (const stored of workspace.changes()) {
     scales.add(stored)

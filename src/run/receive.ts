@@ -196,7 +196,9 @@ async function read(
     live === null ? (isFull ? 'full' : 'delta') : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   if (mode === 'delta' && files.length > 1 && againTo > 0) await dropOlder(feed, tools, moment.now, againTo, intake)
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
-  const respelled = mode === 'delta' && last.loaded !== null ? await respelledIn(feed, tools) : []
+  const isLater = files.length > 1 ? intake.isLater : null
+  const respelled =
+    mode === 'delta' && last.loaded !== null ? await respelledIn(feed, tools, summary, older !== null, isLater) : []
   const from = intake.position()
   tools.workspace.addDelivered(
     respelled.map((gone, at) => newRow(feed.plan.volatile.fields, moment, gone, from + 1 + at, null, 1)),

@@ -250,7 +250,10 @@ function* heldOf(
     const { mlsNumber, why, cause } = change
     // What the guard holds can be approved, and so can a delete that waits for a record without MLSNumber. Other holds need a proof
     // or an answer, not an approval.
-    const heldParts = cause === 'unreadable' ? [{ part: withoutRule('delete') }] : weighed.heldParts.map(ofRule)
+    // What such a record may be does not tell under which number its home comes.
+    const noted = remembered.holds.find(({ part }) => part === 'delete')?.content ?? ''
+    const nameless = { part: { ...withoutRule('delete'), content: noted } }
+    const heldParts = cause === 'unreadable' ? [nameless] : weighed.heldParts.map(ofRule)
     const isElsewhere = change.kind === 'hold' && cause === 'other-feed'
     // Not noted if this delta does not name it: such a delta could not end the hold either, once a single copy is left.
     const isUnnamed = cause === 'twice-shown' && plan.unnamed.named?.has(mlsNumber) === false

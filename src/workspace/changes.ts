@@ -125,10 +125,13 @@ export function createPlan(
     `SELECT 1 FROM change AS gone JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair > 0
     WHERE gone.seq = ? AND gone.pair > 0 AND comes.result IS NOT 'done' LIMIT 1`,
   )
-  const inOtherLetters = database.prepare<[number], { key: string }>(
-    `SELECT comes.key FROM change AS gone JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair > 0
-    WHERE gone.seq = ? AND gone.pair > 0 AND lower(comes.key) = lower(gone.key) LIMIT 1`,
+  const inOtherLetters = database.prepare<[{ seq: number }], { key: string }>(
+    `SELECT comes.key FROM change AS gone JOIN change AS comes ON comes.kind = 'create' AND lower(comes.key) = lower(gone.key)
+      WHERE gone.seq = @seq
+    UNION ALL SELECT shown.key FROM change AS gone JOIN shown ON lower(shown.key) = lower(gone.key) AND shown.key <> gone.key
+      WHERE gone.seq = @seq LIMIT 1`,
   )
+  let areLettersIndexed = false
   database.function(
     'isRespelled',
     { deterministic: true },
@@ -187,7 +190,11 @@ export function createPlan(
     },
     isStillThere: (home: string) => stillThere.get(home) !== undefined,
     isNotThereYet: (seq: number) => notThereYet.get(seq) !== undefined,
-    inOtherLetters: (seq: number) => inOtherLetters.get(seq)?.key ?? null,
+    inOtherLetters(seq: number): string | null {
+      if (!areLettersIndexed) database.exec(lettersIndexed)
+      areLettersIndexed = true
+      return inOtherLetters.get({ seq })?.key ?? null
+    },
     respelled: (seq: number) => respelled.get(seq, seq) ?? null,
     recordOutcomes: inOneGo(database, (outcomes: readonly { seq: number; outcome: Outcome }[]) => {
       for (const { seq, outcome } of outcomes) setOutcome.run(outcome.result, outcome.error, seq)
@@ -250,6 +257,9 @@ const onlyPairs = `SELECT gone.seq AS place, gone.key AS gone, comes.seq, comes.
   JOIN change AS comes ON comes.home = gone.home AND comes.kind = 'create' AND comes.pair = 1
   WHERE gone.pair = 1 AND gone.kind <> 'create' AND gone.seq > ? AND ${isOnlyPair('gone')}
   ORDER BY gone.seq LIMIT ${pageRows}`
+// Only a plan with deletes needs them.
+const lettersIndexed = `CREATE INDEX IF NOT EXISTS change_by_letters ON change (lower(key)) WHERE kind = 'create';
+CREATE INDEX IF NOT EXISTS shown_by_letters ON shown (lower(key))`
 const heldBeside = `CASE WHEN pair > 0 THEN (SELECT other.key || ': ' || (other.change ->> '$.why') FROM change AS other
   WHERE other.home = change.home AND other.kind IN ('hold', 'reject', 'stays-held') AND other.pair > 0 LIMIT 1) END`
 const refusedBeside = `pair = 1 AND EXISTS (SELECT 1 FROM change AS other, json_each(other.remembered, '$.holds') AS hold
@@ -289,9 +299,8 @@ UPDATE change SET pair = pairs.pair FROM (
 WHERE pairs.seq = change.seq;
 UPDATE change SET kind = 'delete', change = change -> '$.action'
   WHERE pair = 1 AND kind = 'hold' AND change ->> '$.action.kind' = 'delete';
-UPDATE change SET change = json_set(change.change, '$.becomes', comes.key) FROM change AS comes
-  WHERE change.pair = 1 AND change.kind = 'delete' AND comes.home = change.home AND comes.pair = 1 AND comes.seq <> change.seq
-    AND ${isOnlyPair('change')};
+UPDATE change SET change = json_set(change.change, '$.becomes', iif(${isOnlyPair('change')}, comes.key, '')) FROM change AS comes
+  WHERE change.pair = 1 AND change.kind = 'delete' AND comes.home = change.home AND comes.pair = 1 AND comes.seq <> change.seq;
 CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR pair > 0;
 CREATE INDEX IF NOT EXISTS change_to_come ON change (home, kind) WHERE pair > 0 AND result IS NOT 'done';
 CREATE INDEX IF NOT EXISTS change_of_missing ON change (home, kind) WHERE pair = 2;

@@ -38,7 +38,7 @@ export function createShown(database: Database.Database) {
   const fold = inOneGo(database, () => {
     database.exec(`CREATE TABLE IF NOT EXISTS spelling (folded TEXT NOT NULL, key TEXT NOT NULL, number INTEGER NOT NULL,
       PRIMARY KEY (folded, number)) STRICT, WITHOUT ROWID;
-      DELETE FROM spelling; INSERT INTO spelling SELECT foldedNumber(key), key, number FROM shown WHERE owner IS NULL`)
+      DELETE FROM spelling; INSERT INTO spelling SELECT foldedNumber(key), key, number FROM shown`)
     isFolded = true
   })
   /** What was cut comes shortly before the whole. */

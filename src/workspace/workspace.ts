@@ -140,11 +140,11 @@ export interface Workspace {
   isStillThere(home: string): boolean
   /** Whether a delete is paired with a create that has failed, or is not known to be done. */
   isNotThereYet(seq: number): boolean
-  /** The MLSNumber of the create that a delete is paired with, if theirs differ in capital and small letters alone. */
+  /** An MLSNumber that is created, or shown, and differs from that of a delete in capital and small letters alone; null: none. */
   inOtherLetters(seq: number): string | null
   /** If a delete and a create are of one listing, whose MLSNumber the service seems to spell in its own way: both spellings. */
   respelled(seq: number): Respelled | null
-  /** What the service shows without a mark, and may be a listing that was sent under this MLSNumber, in a spelling of its own. */
+  /** What the service shows, and may be a listing that was sent under this MLSNumber, in a spelling of its own. */
   spelledAs(mlsNumber: string): { listed: string; shown: Shown }[]
   recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void
   addBookkeeping(entries: readonly Bookkeeping[]): void

@@ -105,6 +105,64 @@ describe.each([
     expect(priceOf(half[0])).toBe(dearer(half[0]).price)
     await isDone()
   })
+
+  test.each(['', ', and were approved'])(
+    'and then are as before while they wait%s: none is there twice',
+    async (approved) => {
+      const half = all.slice(0, 10)
+      expect(await delta(half.map(respelled))).toMatchObject({ result: 'held', counts: { hold: 20 } })
+      if (approved !== '') await world.approve()
+      // Of five no byte is other than before.
+      const back = [...half.slice(0, 5), ...half.slice(5).map(dearer)]
+      expect(await delta(back, day)).toMatchObject({
+        result: 'ok',
+        counts: { create: 0, update: 5, delete: 0, hold: 0 },
+      })
+      expect(await delta([], 3 * day)).toMatchObject({ result: 'ok', changes: [] })
+      expect(there()).toEqual(keys(all))
+      await isDone()
+    },
+  )
+
+  test('while they wait as new ones are not created under both', async () => {
+    const more = homes(21, 36)
+    expect(await delta(more)).toMatchObject({ result: 'held', counts: { hold: 16 } })
+    expect(await delta(more.map(respelled), day)).toMatchObject({ result: 'held', counts: { hold: 16 } })
+    expect(await delta([], 3 * day)).toMatchObject({ result: 'ok', counts: { create: 16 } })
+    expect(there()).toEqual(keys([...all, ...more.map(respelled)]))
+    await isDone()
+  })
+
+  test('and are refused by the service, and then are as before: none is there twice', async () => {
+    const refuse = { kind: 'refuse', message: 'No' } as const
+    world.standIn.addFault({ operations: ['Create'], times: 3, fault: refuse })
+    expect(await delta(all.slice(0, 3).map(respelled))).toMatchObject({ result: 'partial' })
+    expect(await delta([dearer(all[0])], 2 * day)).toMatchObject({ counts: { create: 2, update: 1, delete: 2 } })
+    expect(there()).toEqual(keys([all[0], ...all.slice(1, 3).map(respelled), ...all.slice(3)]))
+    await isDone()
+  })
+})
+
+describe('flats of a house that are alike but for their numbers', () => {
+  const flat = (mlsNumber: string): Home => ({ ...all[0], unit: '', mlsNumber })
+
+  test.each([
+    ['a letter before a short number', ['1', '2', '3'], ['A1', 'A2']],
+    ['where the number is divided', ['T-1-11', 'T-1-12'], ['T-11-1']],
+    ['a letter before a short number, in small letters', ['A101', '101'], ['b101']],
+  ])('are not one for %s', async (_, before, more) => {
+    await delta(before.map(flat))
+    expect(await delta(more.map(flat))).toMatchObject({ counts: { create: more.length, delete: 0 } })
+    expect(there()).toEqual([...keys(all), ...before, ...more].toSorted())
+  })
+
+  test('are one with a prefix before a long number', async () => {
+    const flats = ['10010', '10011', '10012'].map(flat)
+    await delta(flats)
+    const prefixed = flats.slice(0, 2).map((home) => ({ ...home, mlsNumber: `W-${home.mlsNumber}` }))
+    expect(await delta(prefixed)).toMatchObject({ counts: { create: 2, delete: 2 } })
+    expect(there()).toEqual([...keys(all), '10012', ...keys(prefixed)].toSorted())
+  })
 })
 
 test('a home under another number, in both spellings of it, or for sale and for rent is two listings', async () => {

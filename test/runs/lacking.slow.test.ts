@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { shortHash } from '../../src/core/hash.ts'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { home, homes, zillowFeed } from '../support/homes.ts'
@@ -202,6 +202,38 @@ describe("what the chatbot's list lacks", () => {
       "1 of 20 listings is missing from the chatbot's list, and 1 is there under an MLSNumber that this feed never wrote",
     )
     expect(world.listings()).toHaveLength(20)
+  })
+})
+
+describe.each(['tag', 'snapshot'])('a service that keeps MLSNumbers in capitals (ownership: %s)', (ownership) => {
+  beforeEach(() => world.standIn.changeProfile({ mlsNumberKept: 'upper-case' }))
+
+  test('gets no second listing of what it made without an answer', async () => {
+    await loaded(all, { ownership })
+    world.standIn.addFault({
+      operations: ['Create'],
+      times: 1,
+      fault: { kind: 'reset', when: 'after-carrying-out' },
+    })
+    const feed = [...all, { ...home(21), mlsNumber: 'ia-21' }]
+    for (const _ of [1, 2, 3, 4, 5]) {
+      expect(await night(feed)).toMatchObject({ result: 'partial' })
+      expect(there()).toEqual([...all.map(({ mlsNumber }) => mlsNumber), 'IA-21'].toSorted())
+    }
+  })
+
+  test('gets no more of a home whose number differs from that of another home in its letter case alone', async () => {
+    world.configure({ north: { volatile, ownership } })
+    const feed = [{ ...all[0], mlsNumber: 'AB1' }, { ...all[1], mlsNumber: 'ab1' }, ...all.slice(2)]
+    expect(await night(feed)).toMatchObject({ counts: { create: 20 } })
+    for (const _ of [1, 2, 3, 4, 5]) {
+      const { result, changes } = await night(feed)
+      expect(result).toBe('partial')
+      expect(changes.map(({ outcome }) => outcome?.error)).toContainEqual(
+        expect.stringContaining('the service lists ab1 as AB1'),
+      )
+      expect(world.listings()).toHaveLength(20)
+    }
   })
 })
 

@@ -282,6 +282,18 @@ describe('whose server says that it is older', () => {
       expect([first, second].map(priceOf)).toEqual([asOf(3)[0].price, some[1].price])
     })
 
+    test('under another spelling of its number either', async () => {
+      world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
+      await served(asOf(2), at(10))
+      const small = homes(13, 23).map((home) => ({ ...home, mlsNumber: home.mlsNumber.toLowerCase() }))
+      expect(await served(small, at(20))).toMatchObject({ result: 'held', counts: { hold: 11 } })
+      expect(await served([home(13)], ten)).toMatchObject({ result: 'held', counts: { hold: 1 } })
+      world.clock.advance(73 * hour)
+      expect(await served([], at(30))).toMatchObject({ result: 'held', counts: { create: 11 } })
+      expect(world.numbers()).toEqual(expect.arrayContaining(small.map(({ mlsNumber }) => mlsNumber)))
+      expect(world.numbers()).toHaveLength(23)
+    })
+
     test('also where it says what is on the site', async () => {
       await begin()
       expect(await served(asOf(2), ten)).toMatchObject({ delivery: { records: 11 }, counts: { unchanged: 11 } })

@@ -1,6 +1,6 @@
 /** Homes that come under other MLSNumbers, many at a time: no home is ever there twice, or missing. */
 import { describe, expect, test } from 'vitest'
-import { home, homes, keys, zillowEnd, zillowFeed } from '../support/homes.ts'
+import { home, homes, keys, zillowEnd, zillowFeed, zillowRecord } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
@@ -100,6 +100,33 @@ describe('homes under other MLSNumbers', () => {
     expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: left * 2 } })
     expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: left, delete: left } })
     expect(there()).toEqual(keys(feed))
+  })
+
+  test.each([
+    ['have waited their 72 hours', 3],
+    ['were approved', 1],
+  ])('that %s, and are gone under either number, leave: nobody said so, or approved it', async (_, days) => {
+    await loaded(forty)
+    const feed = changed(20, renumbered, forty)
+    await nights(days, feed)
+    if (days === 1) await world.executed('approve', 'north', '--yes')
+    const report = await night(feed.slice(15))
+    expect(report).toMatchObject({ result: 'held', counts: { create: 5, delete: 5, hold: 15 } })
+    expect(notes(report)).toContain('15 of 40 listings would leave the site; up to 8 may in 24 hours (limits.share).')
+    expect(there()).toEqual(keys([...forty.slice(0, 15), ...feed.slice(15)]))
+    // Where they come after all, they have waited since then.
+    expect(await nights(3, feed)).toMatchObject({ result: 'ok', counts: { create: 15, delete: 15 } })
+    expect(there()).toEqual(keys(feed))
+  })
+
+  test('of which one has a record without MLSNumber for a night wait no longer for that', async () => {
+    await loaded(forty)
+    const feed = changed(20, renumbered, forty)
+    await night(feed)
+    const nameless = zillowRecord({ ...forty[0], mlsNumber: '' })
+    await night(zillowFeed(feed).replace('</Listings>', `${nameless}</Listings>`))
+    await night(feed)
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 20, delete: 20 } })
   })
 
   const again = (home: Home): Home => ({ ...renumbered(home), mlsNumber: `${home.mlsNumber}-NEW` })

@@ -190,6 +190,24 @@ test.each([
   expect(there()).toEqual(keys(small))
 })
 
+test.each(['fails at the delete', 'gets its address in other words'])('nor if the home %s', async (what) => {
+  const fails = what === 'fails at the delete'
+  const moved = fails ? '' : ' Rear'
+  world.standIn.changeProfile({ caseInsensitiveKeys: true, createdIdentifier: 'guid' })
+  await loaded()
+  const small = changed(3, ({ mlsNumber, street, ...home }) => ({
+    ...home,
+    mlsNumber: mlsNumber.toLowerCase(),
+    street: street + moved,
+  }))
+  if (fails) world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'status', status: 503 } })
+  await night(small)
+  world.standIn.clearFaults()
+  if (fails) await night(small)
+  expect(there()).toEqual(keys(small))
+  expect(await night(small)).toMatchObject({ result: 'ok', counts: { create: 0, delete: 0 } })
+})
+
 test('a delta that names the new number of a home whose old one a full delivery held shows no home twice', async () => {
   const openImmo = (extent: 'VOLL' | 'TEIL', ...some: [number: string, house: number, price?: number][]): string =>
     `<openimmo><uebertragung umfang="${extent}"/><anbieter>${some

@@ -12,6 +12,7 @@ import type { ReadReport } from '../support/run-world.ts'
 const hour = 3_600_000
 const gone = (home: Home): Home => ({ ...home, status: 'Withdrawn' })
 const all = homes(1, 20)
+const next = home(21)
 
 let world: RunWorld
 beforeEach(async () => {
@@ -59,6 +60,27 @@ describe('of a delta', () => {
       notes: [],
     })
     expect(await world.run()).toMatchObject({ result: 'ok', changes: [], notes: [] })
+  })
+
+  test('a home of which they have the MLSNumber in two spellings is there once, under the last one', async () => {
+    const [one, two, three] = all
+    const small = (home: Home): Home => ({ ...home, mlsNumber: home.mlsNumber.toLowerCase() })
+    put('drop-02.xml', [dearer(one), small(two), next])
+    put('drop-03.xml', [small(dearer(one)), dearer(two), small(next)])
+    expect(await world.run()).toMatchObject({
+      result: 'ok',
+      counts: { create: 2, update: 1, delete: 1 },
+      delivery: { complete: true, records: 3, listings: 3 },
+      notes: [],
+    })
+    const there = keys([small(one), two, three, ...all.slice(3), small(next)])
+    expect(world.numbers()).toEqual(there)
+    // The files of the last day are read again.
+    const fields = { Location: { value: 'by the river' } }
+    world.configure({ north: { source: './drop-*.xml', delivery: 'delta', volatile: { refresh: '365d' }, fields } })
+    put('drop-04.xml', [three])
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 0, delete: 0 } })
+    expect(world.numbers()).toEqual(there)
   })
 
   test('which were read is known under another name of the feed, too', async () => {
