@@ -33,7 +33,7 @@ interface Spelled {
  * file (`isLater`; null: there is one file). Two that one file has, or the snapshot, are two listings.
  */
 export async function respelledIn(
-  { name, chatbot }: Pick<Source, 'name' | 'chatbot'>,
+  { name, chatbot, mapping }: Pick<Source, 'name' | 'chatbot' | 'mapping'>,
   { store, workspace }: Pick<Tools, 'store' | 'workspace'>,
   summary: DeliverySummary,
   isOlder: boolean,
@@ -80,13 +80,18 @@ export async function respelledIn(
     add(home, row.listing().listing, { key, isKnown: !news.has(key), position })
   }
   for await (const page of store.snapshot.rows(chatbot)) {
-    const isHere = ({ feed, owned, key, home }: SnapshotRow): boolean =>
-      feed === name && owned && homes.has(home) && !workspace.isDelivered(key)
+    // A row that was last read by an older version may not know its home.
+    const isHere = (row: SnapshotRow): boolean =>
+      row.feed === name &&
+      row.owned &&
+      (row.home === null ? row.mapping !== mapping.version : homes.has(row.home)) &&
+      !workspace.isDelivered(row.key)
     const ours = new Map(page.filter(isHere).map((row) => [row.key, row]))
     const sent = ours.size === 0 ? [] : await store.snapshot.confirmed(chatbot, name, [...ours.keys()])
     for (const [key, { listing }] of sent) {
       const { id, home } = ours.get(key)!
-      add(home, listing, { key, isKnown: true, position: workspace.isSeen(id) ? 0 : null })
+      const place = home ?? homeHashOf(listing)
+      if (homes.has(place)) add(place, listing, { key, isKnown: true, position: workspace.isSeen(id) ? 0 : null })
     }
   }
   const gone = new Map<string, Delivered>()

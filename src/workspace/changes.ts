@@ -132,6 +132,7 @@ export function createPlan(
       WHERE gone.seq = @seq LIMIT 1`,
   )
   let areLettersIndexed = false
+  const indexLetters = inOneGo(database, () => void database.exec(lettersIndexed))
   database.function(
     'isRespelled',
     { deterministic: true },
@@ -191,7 +192,7 @@ export function createPlan(
     isStillThere: (home: string) => stillThere.get(home) !== undefined,
     isNotThereYet: (seq: number) => notThereYet.get(seq) !== undefined,
     inOtherLetters(seq: number): string | null {
-      if (!areLettersIndexed) database.exec(lettersIndexed)
+      if (!areLettersIndexed) indexLetters()
       areLettersIndexed = true
       return inOtherLetters.get({ seq })?.key ?? null
     },

@@ -1,5 +1,6 @@
 /** A delta says a thing once: what of it is not carried out is not lost, and what is held of it ends like any hold. */
-import { utimesSync } from 'node:fs'
+import { rmSync, utimesSync } from 'node:fs'
+import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UserError } from '../../src/core/errors.ts'
 import { openStore } from '../../src/store/sqlite.ts'
@@ -141,6 +142,16 @@ describe.each([
     expect(there()).toEqual(keys([all[0], ...all.slice(1, 3).map(respelled), ...all.slice(3)]))
     await isDone()
   })
+})
+
+test('a home of which a store of before notes no address is not there in two spellings', async () => {
+  const store = new Database(`${world.folder}/store.db`)
+  store.exec("UPDATE listing SET home = NULL, mapping = 'before'")
+  store.close()
+  // Or the store would be taken for a copy.
+  rmSync(`${world.folder}/store.db.serial`)
+  const small = all.slice(0, 3).map((home) => ({ ...home, mlsNumber: home.mlsNumber.toLowerCase() }))
+  expect(await delta(small)).toMatchObject({ result: 'ok', counts: { create: 3, delete: 3 } })
 })
 
 describe('flats of a house that are alike but for their numbers', () => {
