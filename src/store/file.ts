@@ -108,9 +108,14 @@ function upgrade(database: Database.Database, file: string, steps: readonly stri
     const unfinished = `${copy}.new`
     rmSync(unfinished, { force: true })
     createPrivate(unfinished)
-    database.prepare('VACUUM INTO ?').run(unfinished)
-    flush(unfinished)
-    renameSync(unfinished, copy)
+    try {
+      database.prepare('VACUUM INTO ?').run(unfinished)
+      flush(unfinished)
+      renameSync(unfinished, copy)
+    } finally {
+      // Half a copy would keep a full disk full, also for the earlier version.
+      rmSync(unfinished, { force: true })
+    }
     flush(dirname(file))
     changing()
     migrate(database, steps)

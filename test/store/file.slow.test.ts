@@ -307,6 +307,20 @@ it('keeps every finished step where the disk takes no more', async () => {
   expect(readdirSync(dirname(file)).filter((name) => name.includes('copy'))).toEqual([])
 })
 
+it('leaves no half copy of an older store where the disk takes no more, and goes on with it where there is room', async () => {
+  const file = newFile()
+  await filled(file)
+  const older = new Database(file)
+  older.pragma(`user_version = ${migrations.length - 1}`)
+  older.close()
+  expect(tell('fill', file, { limit: "trap '' XFSZ; ulimit -f 100" })).toMatch(/^StoreError: .*store\.db: the disk /)
+  expect(readdirSync(dirname(file)).filter((name) => name.includes('version'))).toEqual([])
+  const store = openStore(file)
+  expect(await flattened(store.snapshot.rows('SN-1001'))).toHaveLength(400)
+  await store.close()
+  expect(existsSync(`${file}.version-${migrations.length - 1}`)).toBe(true)
+})
+
 it('puts a full disk and a lasting lock in words, and lets faults of the program through', () => {
   const file = newFile()
   const other = new Database(file)
