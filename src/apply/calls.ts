@@ -171,8 +171,12 @@ async function respelledAs(context: ApplyContext, { seq, change }: Sent): Promis
   const respelled = context.workspace.respelled(seq)
   if (respelled !== null || change.kind !== 'create') return respelled
   if (change.cause === 'new' && (await rowOf(context, sent))?.flight !== 'create') return null
+  const { mark } = context.service
   for (const { listed, shown } of context.workspace.spelledAs(sent)) {
-    if (isOfAnotherFeed(context, shown) || homeHashOf(shown.fields) !== change.home) continue
+    // What an earlier create made bears the mark that was sent. What was there before may have lost it.
+    const isAnothers = change.cause === 'new' ? shown.owner !== mark : isOfAnotherFeed(context, shown)
+    if (isAnothers && mark !== null) continue
+    if (homeHashOf(shown.fields) !== change.home) continue
     const row = await rowOf(context, listed)
     if (row === null || (row.home !== null && row.home !== change.home)) return { sent, listed }
   }

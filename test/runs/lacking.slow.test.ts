@@ -237,6 +237,20 @@ describe.each(['tag', 'snapshot'])('a service that keeps MLSNumbers in capitals 
   })
 })
 
+test('what a person made in another spelling is not taken for a create without an answer: it bears no mark', async () => {
+  await loaded()
+  const [{ mlsNumber }] = all
+  const row = world.listing(mlsNumber) as unknown as StandInListing
+  await night(all.slice(1))
+  expect(there()).not.toContain(mlsNumber)
+  world.standIn.seed(chatbot, [{ ...row, ExtensionColumn: undefined }])
+  world.standIn.addFault({ operations: ['Create'], times: 1, fault: { kind: 'reset', when: 'before-reading' } })
+  const feed = [{ ...all[0], mlsNumber: mlsNumber.toLowerCase() }, ...all.slice(1)]
+  expect(await night(feed)).toMatchObject({ result: 'partial', counts: { create: 1 } })
+  expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 1 } })
+  expect(there()).toContain(mlsNumber.toLowerCase())
+})
+
 test("ownership: mirror counts others' listings from the first run on", async () => {
   const north = { ownership: 'mirror', volatile }
   world.configure({ south: { ownership: 'snapshot', source: './north.xml' } }, {}, './other.db')
