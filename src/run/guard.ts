@@ -105,10 +105,11 @@ export async function guard(feed: Feed, { workspace, runtime }: Readers, past: P
   ]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
   notes.push(...plan.homesLeft)
-  // A new mapping is the likeliest cause, but not of what was held before, nor of what earlier deltas said, which another one read.
+  // A new mapping is the likeliest cause, but not of what was held before, nor of what earlier deltas said, which another one read,
+  // nor of what is on the chatbot.
   const cause = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
   const accidents = Array.from(holding, ([trip, held]): Accident => {
-    const because = held.hasNew && trip.isOfEarlier !== true ? cause : ''
+    const because = held.hasNew && trip.isOfEarlier !== true && trip.name !== 'chatbot' ? cause : ''
     const [found, sentence] = [because + trip.sentence, because + sentenceOf(trip, held, about)]
     return { trip, rule: trip.name, fact: trip.fact, found, sentence }
   })

@@ -824,6 +824,15 @@ describe('facts', () => {
     expect(notes(report)).not.toContain('The mapping changed since the last run')
   })
 
+  test('what the chatbot lacks is not said to be due to a new mapping', async () => {
+    await loaded()
+    for (const { mlsNumber } of all.slice(0, 8)) world.standIn.remove(chatbot, mlsNumber)
+    world.configure({ north: { volatile, extension: { Zone: { value: 'A' } } } })
+    const report = await night(all)
+    expect(report).toMatchObject({ result: 'held', counts: { hold: 8, update: 12 }, holds: [{ rule: 'chatbot' }] })
+    expect(report.notes).toContainEqual(expect.stringMatching(/^8 of 20 listings are missing from the chatbot's list/))
+  })
+
   test('of a new mapping are said to take as long as they do', async () => {
     await loaded()
     world.configure({ north: { volatile, extension: { Zone: { value: 'A' } } } }, { rate: 0.3 })
