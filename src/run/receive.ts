@@ -26,7 +26,7 @@ import type { Intake, Known, Source, Tools } from './intake.ts'
 import { readJoins, withJoins } from './join.ts'
 import { approvedBeside, pendingBeside, waitsAsOlder } from './named.ts'
 import type { Mode } from './tools.ts'
-import { respelledIn } from './respelled.ts'
+import { noneRespelled, respelledIn } from './respelled.ts'
 import { isAfter, olderThan, writtenOf } from './written.ts'
 
 /**
@@ -198,19 +198,21 @@ async function read(
   const passed = mode === 'delta' && older !== null ? await passOver(feed, tools, written!, summary) : 0
   const isLater = files.length > 1 ? intake.isLater : null
   const respelled =
-    mode === 'delta' && last.loaded !== null ? await respelledIn(feed, tools, summary, older !== null, isLater) : []
+    mode === 'delta' && last.loaded !== null
+      ? await respelledIn(feed, tools, summary, older !== null, isLater)
+      : noneRespelled
   const from = intake.position()
   tools.workspace.addDelivered(
-    respelled.map((gone, at) => newRow(feed.plan.volatile.fields, moment, gone, from + 1 + at, null, 1)),
+    respelled.gone.map((gone, at) => newRow(feed.plan.volatile.fields, moment, gone, from + 1 + at, null, 1)),
   )
-  const own = from + respelled.length
+  const own = from + respelled.gone.length
   // An older delta is judged by what it says itself. Where no other comes, it is read again each night, and what is pending goes on.
   const { pending, outdated } =
     isSaidOnce(feed, mode) &&
     (mode === 'delta' ? older === null || isOnlyAgain : older === null && reasons.length === 0)
       ? await addPending(feed, tools, past, summary, own, reasons.length === 0, mode)
       : noPending
-  const notes = [...(live?.notes ?? []), ...joins.notes, ...intake.notes()]
+  const notes = [...(live?.notes ?? []), ...joins.notes, ...intake.notes(), ...respelled.notes]
   if (pending > 0) {
     const numbers = many(pending, 'MLSNumber')
     notes.push(`What earlier deliveries said of ${numbers} was not carried out yet, and is planned again with this one`)

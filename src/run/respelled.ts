@@ -17,6 +17,8 @@ const mostNew = 20_000
 const lasting: readonly FieldName[] = ['SaleType', 'PropertyType', 'Bedrooms', 'Bathrooms', 'BuildingArea', 'LotArea']
 /** Of two flats of a house, shorter numbers than that may differ in what stands before them. */
 const leastPrefixed = 5
+/** Homes at most that may be alike at one address. Where more are, an address stands for many, and tells of none. */
+const mostAlike = 100
 
 interface Spelled {
   readonly key: string
@@ -30,7 +32,8 @@ interface Spelled {
  * A delta says a listing under its new MLSNumber, and never that the old one is gone. If the home is the same, and the numbers are but
  * for their spelling (case, leading zeros, a prefix, blanks), it is one listing: gives that the old one is gone. That one is ours; or
  * an earlier delta brought it and it is not carried out yet (but what is older takes nothing of that back); or it stands in an earlier
- * file (`isLater`; null: there is one file). Two that one file has, or the snapshot, are two listings.
+ * file (`isLater`; null: there is one file). Two that one file has, or the snapshot, are two listings. `notes`: of what it says is
+ * gone, and is ours in another spelling alone.
  */
 export async function respelledIn(
   { name, chatbot, mapping }: Pick<Source, 'name' | 'chatbot' | 'mapping'>,
@@ -38,7 +41,7 @@ export async function respelledIn(
   summary: DeliverySummary,
   isOlder: boolean,
   isLater: Intake['isLater'] | null,
-): Promise<Delivered[]> {
+): Promise<typeof noneRespelled> {
   const homes = new Set<HomeHash>()
   const alike = new Map<string, Spelled[]>()
   const add = (home: HomeHash, listing: Listing, spelled: Spelled): void => {
@@ -54,11 +57,15 @@ export async function respelledIn(
     return (key) => known.get(key)?.owned === true
   }
   const news = new Set<string>()
+  /** What it says is gone and is not ours, by the folded number. */
+  const leaving = new Map<string, string>()
   for (const rows of batches(workspace.delivered(), () => batchSize)) {
     const isOurs = await isKnown(rows)
     for (const { key, kind, home } of rows) {
-      if (kind !== 'listing' || home === null || isOurs(key)) continue
-      if (news.add(key).size > mostNew) return []
+      if (isOurs(key)) continue
+      if ((kind === 'removal' || kind === 'filtered') && leaving.size < mostNew) leaving.set(foldedNumber(key), key)
+      if (kind !== 'listing' || home === null) continue
+      if (news.add(key).size > mostNew) return noneRespelled
       homes.add(home)
     }
     await breathe()
@@ -69,24 +76,27 @@ export async function respelledIn(
       for (const result of delivered) {
         const home = result.kind === 'listing' && !isOurs(key) ? homeHashOf(result.listing) : null
         if (result.kind !== 'listing' || home === null) continue
-        if (news.add(key).size > mostNew) return []
+        if (news.add(key).size > mostNew) return noneRespelled
         add(home, result.listing, { key, isKnown: false, position: null })
       }
   }
-  if (homes.size === 0) return []
-  for (const row of workspace.delivered()) {
+  if (homes.size + leaving.size === 0) return noneRespelled
+  for (const row of homes.size === 0 ? [] : workspace.delivered()) {
     const { key, position, kind, home } = row
     if (kind !== 'listing' || !homes.has(home)) continue
     add(home, row.listing().listing, { key, isKnown: !news.has(key), position })
   }
+  const staying: [said: string, ours: string][] = []
   for await (const page of store.snapshot.rows(chatbot)) {
+    const quiet = page.filter((row) => row.feed === name && row.owned && !workspace.isDelivered(row.key))
+    for (const { key } of leaving.size === 0 ? [] : quiet) {
+      const said = leaving.get(foldedNumber(key))
+      if (said !== undefined) staying.push([said, key])
+    }
     // A row that was last read by an older version may not know its home.
-    const isHere = (row: SnapshotRow): boolean =>
-      row.feed === name &&
-      row.owned &&
-      (row.home === null ? row.mapping !== mapping.version : homes.has(row.home)) &&
-      !workspace.isDelivered(row.key)
-    const ours = new Map(page.filter(isHere).map((row) => [row.key, row]))
+    const isHere = ({ home, mapping: by }: SnapshotRow): boolean =>
+      home === null ? by !== mapping.version : homes.has(home)
+    const ours = new Map(homes.size === 0 ? [] : quiet.filter(isHere).map((row) => [row.key, row]))
     const sent = ours.size === 0 ? [] : await store.snapshot.confirmed(chatbot, name, [...ours.keys()])
     for (const [key, { listing }] of sent) {
       const { id, home } = ours.get(key)!
@@ -96,6 +106,7 @@ export async function respelledIn(
   }
   const gone = new Map<string, Delivered>()
   for (const some of alike.values()) {
+    if (some.length > mostAlike) continue
     const isAlone = new Set(some.map(({ key }) => key)).size === 2
     for (const { key, isKnown, position } of some) {
       const other = some.find(
@@ -114,7 +125,19 @@ export async function respelledIn(
       }
     }
   }
-  return [...gone.values()]
+  return { gone: [...gone.values()], notes: stayingNotes(staying.filter(([, ours]) => !gone.has(ours))) }
+}
+
+export const noneRespelled: { gone: readonly Delivered[]; notes: readonly string[] } = { gone: [], notes: [] }
+
+/** Without an address nothing tells that they are the same. */
+function stayingNotes([first, ...others]: readonly [said: string, ours: string][]): string[] {
+  if (first === undefined) return []
+  const [said, ours] = first
+  const more = others.length === 0 ? '' : `, as of ${others.length} more`
+  return [
+    `The feed says that ${said} is gone, which is not known here, and ${ours}, which differs from it in spelling alone, stays${more}: if they are one listing, have the feed name it as before, or send a whole delivery`,
+  ]
 }
 
 /** Whether two MLSNumbers differ in their spelling alone. `isAlone`: of homes at that address that may be the same, there are these two. */

@@ -154,6 +154,17 @@ test('a home of which a store of before notes no address is not there in two spe
   expect(await delta(small)).toMatchObject({ result: 'ok', counts: { create: 3, delete: 3 } })
 })
 
+test('a home that is said to be gone under its number in another spelling stays, and is told', async () => {
+  const small = all.slice(0, 2).map((home) => gone({ ...home, mlsNumber: home.mlsNumber.toLowerCase() }))
+  expect(await delta(small)).toMatchObject({
+    result: 'ok',
+    notes: [
+      'The feed says that ia20000001 is gone, which is not known here, and IA20000001, which differs from it in spelling alone, stays, as of 1 more: if they are one listing, have the feed name it as before, or send a whole delivery',
+    ],
+  })
+  expect(there()).toEqual(keys(all))
+})
+
 describe('flats of a house that are alike but for their numbers', () => {
   const flat = (mlsNumber: string): Home => ({ ...all[0], unit: '', mlsNumber })
 
@@ -173,6 +184,12 @@ describe('flats of a house that are alike but for their numbers', () => {
     const prefixed = flats.slice(0, 2).map((home) => ({ ...home, mlsNumber: `W-${home.mlsNumber}` }))
     expect(await delta(prefixed)).toMatchObject({ counts: { create: 2, delete: 2 } })
     expect(there()).toEqual([...keys(all), '10012', ...keys(prefixed)].toSorted())
+  })
+
+  test('are not one where there are many: then an address tells nothing', async () => {
+    configure({ limits: { guard: 'off' } })
+    await delta(Array.from({ length: 101 }, (_, i) => flat(`${10_000 + i}`)))
+    expect(await delta([flat('W-10000')])).toMatchObject({ counts: { create: 1, delete: 0 } })
   })
 })
 
