@@ -295,8 +295,8 @@ export const guardMutants: readonly Mutant[] = [
     name: 'in a delta, a home under its MLSNumber in another spelling is there twice',
     test: 'test/runs/delta.slow.test.ts › half of them: none is ever there twice, and they wait like any that come under other numbers',
     file: 'src/run/receive.ts',
-    from: "mode === 'delta' && last.loaded !== null ? await",
-    to: 'mode === null && last.loaded !== null ? await',
+    from: "mode === 'delta' && last.loaded !== null\n",
+    to: 'mode === null && last.loaded !== null\n',
   },
   {
     name: 'an approval of all covers no fact',
