@@ -139,7 +139,7 @@ test('in a delta feed, of numbers that the feed never names again, ends with one
   await served(right, 11)
   await served(right, 12)
   await served(
-    right.map((home) => ({ ...home, mlsNumber: `NEW-${home.mlsNumber}` })),
+    right.map((home) => ({ ...home, mlsNumber: home.mlsNumber.replace('IA', 'NX') })),
     13,
   )
   await world.executed('approve', 'north', '--refuse', '--yes')
@@ -149,5 +149,17 @@ test('in a delta feed, of numbers that the feed never names again, ends with one
   expect(await served(right, 19)).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
   world.configure({ north: { ...feed, delivery: 'delta' } })
   expect(await served(right, 20)).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
+  expect(world.numbers()).toEqual(keys(right))
+})
+
+test('in a delta feed, of numbers in another spelling, ends once the feed has them as before', async () => {
+  const feed = { source: server.url, volatile: { refresh: '365d' }, delivery: 'delta' }
+  world.configure({ north: feed })
+  await served(right, 11)
+  const small = right.map((home) => ({ ...home, mlsNumber: home.mlsNumber.toLowerCase() }))
+  expect(await served(small, 13)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0 } })
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  expect(await served([], 14)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0 } })
+  expect(await served(right, 15)).toMatchObject({ result: 'ok', counts: { hold: 0 } })
   expect(world.numbers()).toEqual(keys(right))
 })
