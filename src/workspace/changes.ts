@@ -272,9 +272,10 @@ const wasHeldBeside = `kind = 'delete' AND pair = 1 AND EXISTS (SELECT 1 FROM ch
 /**
  * Pairs what leaves a home with what comes to it, the first with the first and so on. The order: first what can be carried out, then
  * what can't (`isStuck`), last what the list lacks (`isMissing`); else plan order. Two stuck ones are not paired, nor a stuck one
- * with a missing one. Homes without an address are paired if their MLSNumbers differ only in spelling. The rest of these are paired
- * with stuck deletes alone, and only while a home with an address has a stuck delete and something that comes. The indexes are for many
- * listings of one address, as of a house whose units have no numbers.
+ * with a missing one. What a held delete was to become stays its other half, though its address is another by now. Homes without an
+ * address are paired if their MLSNumbers differ only in spelling. The rest of these are paired with stuck deletes alone, and only while
+ * a home with an address has a stuck delete and something that comes. The indexes are for many listings of one address, as of a house
+ * whose units have no numbers.
  */
 const pairing = `
 CREATE INDEX IF NOT EXISTS change_by_number ON change (number_end) WHERE number IS NOT NULL;
@@ -284,6 +285,14 @@ UPDATE change SET home = alike.home FROM (
     WHERE gone.home IS NULL AND gone.number IS NOT NULL AND comes.home = '' AND comes.number IS NOT NULL) AS alike
 WHERE change.seq IN (alike.gone, alike.comes);
 CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home IS NOT NULL;
+CREATE INDEX IF NOT EXISTS change_to_create ON change (key) WHERE kind = 'create';
+UPDATE change SET home = before.home FROM (
+  SELECT gone.seq, comes.home FROM change AS gone CROSS JOIN json_each(gone.remembered, '$.holds') AS hold CROSS JOIN change AS comes
+    ON comes.key = hold.value ->> '$.content' AND comes.kind = 'create' AND comes.home <> ''
+    WHERE gone.kind = 'delete' AND hold.value ->> '$.part' = 'delete'
+      AND NOT EXISTS (SELECT 1 FROM change AS other WHERE other.home = gone.home AND other.kind = 'create')
+      AND NOT EXISTS (SELECT 1 FROM change AS other WHERE other.home = comes.home AND other.kind <> 'create')) AS before
+WHERE change.seq = before.seq;
 WITH numbered AS (
   SELECT seq, comes, isMissing, isStuck, home,
     row_number() OVER (PARTITION BY home, comes ORDER BY isMissing, isStuck, seq) AS number

@@ -174,6 +174,20 @@ describe('homes under other MLSNumbers', () => {
     expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 20, delete: 20 } })
   })
 
+  test.each<[string, (feed: readonly Home[]) => readonly Home[], Record<string, unknown>]>([
+    ['are told otherwise', (feed) => changed(3, (home) => ({ ...home, street: `${home.street} Rear` }), feed), {}],
+    ['are read in another way', (feed) => feed, { fields: { Address: 'Location/StreetAddress' } }],
+  ])('whose addresses %s while they wait go together with their old ones', async (_, later, settings) => {
+    await loaded(forty)
+    const feed = forty.map(renumbered)
+    await night(feed)
+    world.configure({ north: { volatile, ...settings } })
+    await nights(2, later(feed))
+    expect(there()).toEqual(keys(forty))
+    expect(await night(later(feed))).toMatchObject({ result: 'ok', counts: { create: 40, delete: 40 } })
+    expect(there()).toEqual(keys(feed))
+  })
+
   test('that somebody refused stay so, whatever number comes', async () => {
     await loaded(forty)
     await night(changed(20, renumbered, forty))
