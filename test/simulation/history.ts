@@ -313,9 +313,9 @@ class History {
     const isUndone = delivery.isDelta === true && this.#happened('is put back')
     for (const { cause, mlsNumber } of last.changes())
       if (cause === 'other-feed' && (isUndone || others.has(mlsNumber))) excepted.add(mlsNumber)
-    // F49: what a person, or a run that no store knows, created under another spelling looks like the service's own. The report says
-    // what to do.
-    const isMade = this.#happened('is put back') || this.#happened('a person makes')
+    // F49: what a person, a run that no store knows, or a create that nobody waited for any more made under another spelling looks
+    // like the service's own. The report says what to do.
+    const isMade = ['is put back', 'a person makes', 'lands after settle'].some((name) => this.#happened(name))
     const mayBeRespelled = isMade && this.#happened('feed spells MLSNumbers otherwise')
     const respelled = new Set<string>()
     for (const { mlsNumber, outcome } of mayBeRespelled ? last.changes() : [])
