@@ -3,7 +3,7 @@ import type { Report } from '../../src/report/report.ts'
 import { between } from './between.ts'
 import { Choices } from './choices.ts'
 import { letHappen } from './mishap.ts'
-import { Source, feedKeys, listingOf, otherKeys } from './feed.ts'
+import { Source, feedKeys, listingOf, otherKeys, otherSpelling } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import { Program } from './program.ts'
 import { byHand, judged } from './service.ts'
@@ -319,7 +319,8 @@ class History {
     const mayBeRespelled = isMade && this.#happened('feed spells MLSNumbers otherwise')
     const respelled = new Set<string>()
     for (const { mlsNumber, outcome } of mayBeRespelled ? last.changes() : [])
-      if (outcome?.error?.startsWith('the service lists ') === true) respelled.add(mlsNumber)
+      if (outcome?.error?.startsWith('the service lists ') === true)
+        respelled.add(mlsNumber).add(otherSpelling(mlsNumber))
     const held = [...last.changes()].filter(({ kind }) => kind === 'hold')
     const reported = new Set(held.map(({ cause, mlsNumber }) => `${cause} ${mlsNumber}`))
     // A delta need not name what another feed has.
