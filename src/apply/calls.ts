@@ -159,8 +159,10 @@ async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing
 }
 
 /** Why a listing is neither created nor deleted. */
-export const asRespelled = ({ sent, listed }: Respelled): string =>
-  `the service lists ${sent} as ${listed}: write the MLSNumber as it does or, if somebody changed it there, delete ${listed} on the chatbot`
+export const asRespelled = ({ sent, listed, isTaken }: Respelled): string =>
+  isTaken === true
+    ? `the service lists ${sent} as ${listed}, which is the MLSNumber of another listing: write one that differs from it in more than its spelling`
+    : `the service lists ${sent} as ${listed}: write the MLSNumber as it does or, if somebody changed it there, delete ${listed} on the chatbot`
 
 /**
  * What the service lists for a listing that the list lacks, and that is ours or may be made by an earlier call; null: nothing. Of
@@ -178,7 +180,8 @@ async function respelledAs(context: ApplyContext, { seq, change }: Sent): Promis
     if (isAnothers && mark !== null) continue
     if (homeHashOf(shown.fields) !== change.home) continue
     const row = await rowOf(context, listed)
-    if (row === null || (row.home !== null && row.home !== change.home)) return { sent, listed }
+    if (row === null || (row.home !== null && row.home !== change.home))
+      return { sent, listed, isTaken: row?.owned === true }
   }
   return null
 }

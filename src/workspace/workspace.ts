@@ -40,6 +40,8 @@ export interface Stored<C extends Change = Change> {
 export interface Respelled {
   readonly sent: string
   readonly listed: string
+  /** Another listing was sent under the number that the service lists. */
+  readonly isTaken?: boolean
 }
 
 /** The change, or changes, of one kind. */

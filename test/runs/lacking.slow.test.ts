@@ -230,7 +230,7 @@ describe.each(['tag', 'snapshot'])('a service that keeps MLSNumbers in capitals 
       const { result, changes } = await night(feed)
       expect(result).toBe('partial')
       expect(changes.map(({ outcome }) => outcome?.error)).toContainEqual(
-        expect.stringContaining('the service lists ab1 as AB1'),
+        expect.stringContaining('the service lists ab1 as AB1, which is the MLSNumber of another listing'),
       )
       expect(world.listings()).toHaveLength(20)
     }
