@@ -309,8 +309,8 @@ UPDATE change SET pair = pairs.pair FROM (
 WHERE pairs.seq = change.seq;
 UPDATE change SET kind = 'delete', change = change -> '$.action'
   WHERE pair = 1 AND kind = 'hold' AND change ->> '$.action.kind' = 'delete';
-UPDATE change SET change = json_set(change.change, '$.becomes', iif(${isOnlyPair('change')}, comes.key, '')) FROM change AS comes
-  WHERE change.pair = 1 AND change.kind = 'delete' AND comes.home = change.home AND comes.pair = 1 AND comes.seq <> change.seq;
+UPDATE change SET change = json_set(change, '$.becomes', iif(${isOnlyPair('change')}, (SELECT comes.key FROM change AS comes
+  WHERE comes.home = change.home AND comes.pair = 1 AND comes.seq <> change.seq), '')) WHERE pair = 1 AND kind = 'delete';
 CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR pair > 0;
 CREATE INDEX IF NOT EXISTS change_to_come ON change (home, kind) WHERE pair > 0 AND result IS NOT 'done';
 CREATE INDEX IF NOT EXISTS change_of_missing ON change (home, kind) WHERE pair = 2;
