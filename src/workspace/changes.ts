@@ -269,13 +269,17 @@ const refusedBeside = `pair = 1 AND EXISTS (SELECT 1 FROM change AS other, json_
 const wasHeldBeside = `kind = 'delete' AND pair = 1 AND EXISTS (SELECT 1 FROM change AS other
   WHERE other.home = change.home AND other.pair = 1 AND instr(other.remembered, '"part":"create"'))`
 
+/** Whether something comes to a home. Else it leaves one. */
+const isComing = (half: string): string =>
+  `(${half}.kind IN ('create', 'reject') OR (${half}.kind = 'hold' AND ${half}.change ->> '$.held' IS NOT 'delete'))`
+
 /**
  * Pairs what leaves a home with what comes to it, the first with the first and so on. The order: first what can be carried out, then
  * what can't (`isStuck`), last what the list lacks (`isMissing`); else plan order. Two stuck ones are not paired, nor a stuck one
- * with a missing one. What a held delete was to become stays its other half, though its address is another by now. Homes without an
- * address are paired if their MLSNumbers differ only in spelling. The rest of these are paired with stuck deletes alone, and only while
- * a home with an address has a stuck delete and something that comes. The indexes are for many listings of one address, as of a house
- * whose units have no numbers.
+ * with a missing one. What a held delete was to become stays its other half, though its address is another by now, or hidden. Homes
+ * without an address are paired if their MLSNumbers differ only in spelling. The rest of these are paired with stuck deletes alone, and
+ * only while a home with an address has a stuck delete and something that comes. The indexes are for many listings of one address, as
+ * of a house whose units have no numbers.
  */
 const pairing = `
 CREATE INDEX IF NOT EXISTS change_by_number ON change (number_end) WHERE number IS NOT NULL;
@@ -285,20 +289,22 @@ UPDATE change SET home = alike.home FROM (
     WHERE gone.home IS NULL AND gone.number IS NOT NULL AND comes.home = '' AND comes.number IS NOT NULL) AS alike
 WHERE change.seq IN (alike.gone, alike.comes);
 CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home IS NOT NULL;
-CREATE INDEX IF NOT EXISTS change_to_create ON change (key) WHERE kind = 'create';
-UPDATE change SET home = before.home FROM (
-  SELECT gone.seq, comes.home FROM change AS gone CROSS JOIN json_each(gone.remembered, '$.holds') AS hold CROSS JOIN change AS comes
-    ON comes.key = hold.value ->> '$.content' AND comes.kind = 'create' AND comes.home <> ''
-    WHERE gone.kind = 'delete' AND hold.value ->> '$.part' = 'delete'
+CREATE INDEX IF NOT EXISTS change_by_key ON change (key) WHERE home IS NOT NULL;
+WITH before AS MATERIALIZED (
+  SELECT gone.seq AS gone, comes.seq AS comes
+    FROM change AS gone CROSS JOIN json_each(gone.remembered, '$.holds') AS hold CROSS JOIN change AS comes
+    ON comes.key = hold.value ->> '$.content' AND comes.home IS NOT NULL AND comes.kind <> 'reject' AND ${isComing('comes')}
+    WHERE hold.value ->> '$.part' = 'delete' AND gone.kind <> 'forget' AND NOT ${isComing('gone')}
       AND NOT EXISTS (SELECT 1 FROM change AS other WHERE other.home = gone.home AND other.kind = 'create')
-      AND NOT EXISTS (SELECT 1 FROM change AS other WHERE other.home = comes.home AND other.kind <> 'create')) AS before
-WHERE change.seq = before.seq;
+      AND NOT EXISTS (SELECT 1 FROM change AS other WHERE other.home = comes.home
+        AND other.kind IN ('delete', 'forget', 'stays-held')))
+UPDATE change SET home = '#' || before.gone FROM before WHERE change.seq IN (before.gone, before.comes);
 WITH numbered AS (
   SELECT seq, comes, isMissing, isStuck, home,
     row_number() OVER (PARTITION BY home, comes ORDER BY isMissing, isStuck, seq) AS number
   FROM (SELECT *, CASE WHEN comes THEN kind <> 'create' ELSE kind = 'stays-held' OR (kind = 'hold' AND change ->> '$.action' IS NULL) END AS isStuck
     FROM (SELECT seq, home, kind, change, kind = 'forget' OR change ->> '$.cause' IS 'gone-from-service' AS isMissing,
-      kind IN ('create', 'reject') OR (kind = 'hold' AND change ->> '$.held' IS NOT 'delete') AS comes
+      ${isComing('change')} AS comes
       FROM change WHERE home IS NOT NULL))),
 waiting AS (SELECT 1 FROM numbered WHERE home <> '' GROUP BY home HAVING max(isStuck AND NOT comes) AND max(comes) LIMIT 1)
 UPDATE change SET pair = pairs.pair FROM (

@@ -51,19 +51,22 @@ test('records that have all one MLSNumber', async () => {
 })
 
 test.each([
-  ['homes', (i: number) => `h${i}`, (count: number) => count],
-  ['flats of one house', () => 'h', () => 0],
-])('%s that all come under other MLSNumbers', async (_, homeOf, pairs) => {
+  ['homes', (i: number) => [`h${i}`, `h${i}`], (count: number) => count],
+  ['flats of one house', () => ['h', 'h'], () => 0],
+  ['homes whose addresses changed while they wait and', (i: number) => [`h${i}`, `k${i}`], (count: number) => count],
+])('%s that all come under other MLSNumbers', async (_, addresses, pairs) => {
+  const held = { part: 'delete', since: 0, ends: 'confirmed', clock: 0, isOfRule: true, decision: null } as const
   const task = (count: number): void => {
     const workspace = openWorkspace()
-    const changes = Array.from({ length: count }, (_, i) => [
-      deleteOf(`A${i}`, { home: homeOf(i) }),
-      createOf(`B${i}`, { home: homeOf(i) }),
-    ])
-    workspace.addChanges(
-      changes.flat().map((change) => ({ change, remembered: nothing })),
-      wholeSides,
-    )
+    const changes = Array.from({ length: count }, (_, i) => {
+      const [before, now] = addresses(i)
+      const remembered = { ...nothing, heldSince: 0, holds: [{ ...held, content: `B${i}` }] }
+      return [
+        { change: deleteOf(`A${i}`, { home: before }), remembered },
+        { change: createOf(`B${i}`, { home: now }), remembered: nothing },
+      ]
+    })
+    workspace.addChanges(changes.flat(), wholeSides)
     expect(Array.from(workspace.pairs(null))).toHaveLength(pairs(count))
     workspace.close()
   }

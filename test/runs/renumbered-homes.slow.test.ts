@@ -176,6 +176,7 @@ describe('homes under other MLSNumbers', () => {
 
   test.each<[string, (feed: readonly Home[]) => readonly Home[], Record<string, unknown>]>([
     ['are told otherwise', (feed) => changed(3, (home) => ({ ...home, street: `${home.street} Rear` }), feed), {}],
+    ['are hidden', (feed) => changed(3, (home) => ({ ...home, street: 'Undisclosed', unit: '' }), feed), {}],
     ['are read in another way', (feed) => feed, { fields: { Address: 'Location/StreetAddress' } }],
   ])('whose addresses %s while they wait go together with their old ones', async (_, later, settings) => {
     await loaded(forty)
@@ -186,6 +187,36 @@ describe('homes under other MLSNumbers', () => {
     expect(there()).toEqual(keys(forty))
     expect(await night(later(feed))).toMatchObject({ result: 'ok', counts: { create: 40, delete: 40 } })
     expect(there()).toEqual(keys(feed))
+  })
+
+  describe('whose addresses change after they were approved', () => {
+    const feed = changed(20, renumbered, forty)
+    const rear = changed(20, (home) => ({ ...home, street: `${home.street} Rear` }), feed)
+
+    test('stay under their old ones while the service refuses the new ones', async () => {
+      await loaded(forty)
+      await night(feed)
+      await world.approve()
+      world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
+      await night(rear)
+      for (let i = 0; i < 2; i++) {
+        expect(await night(rear, hour)).toMatchObject({ counts: { create: 0, delete: 0, hold: 40 } })
+        expect(there()).toEqual(keys(forty))
+      }
+      world.standIn.clearFaults()
+      expect(await night(rear)).toMatchObject({ result: 'ok', counts: { create: 20, delete: 20 } })
+      expect(there()).toEqual(keys(rear))
+    })
+
+    test('are not there twice after a delivery that was cut', async () => {
+      await loaded(forty)
+      await night(feed)
+      await world.approve()
+      await night(zillowFeed(rear).replace(zillowEnd, ''))
+      expect(there()).toEqual(keys(forty))
+      expect(await night(rear)).toMatchObject({ result: 'ok', counts: { create: 20, delete: 20 } })
+      expect(there()).toEqual(keys(rear))
+    })
   })
 
   test('that somebody refused stay so, whatever number comes', async () => {
