@@ -165,8 +165,8 @@ export const asRespelled = ({ sent, listed, isTaken }: Respelled): string =>
     : `the service lists ${sent} as ${listed}: write the MLSNumber as it does or, if somebody changed it there, delete ${listed} on the chatbot`
 
 /**
- * What the service lists for a listing that the list lacks, and that is ours or may be made by an earlier call; null: nothing. Of
- * another MLSNumber of the feed the home is not the same. If that number is not ours, the home has to be.
+ * What the service lists for a listing that the list lacks, and that is ours or may be made by an earlier call; null: nothing. The
+ * home has to be the same. If it is that of another MLSNumber of the feed, too, as for sale and for rent, that one is there twice.
  */
 async function respelledAs(context: ApplyContext, { seq, change }: Sent): Promise<Respelled | null> {
   const { mlsNumber: sent } = change
@@ -180,8 +180,8 @@ async function respelledAs(context: ApplyContext, { seq, change }: Sent): Promis
     if (isAnothers && mark !== null) continue
     if (homeHashOf(shown.fields) !== change.home) continue
     const row = await rowOf(context, listed)
-    if (row === null || (row.home !== null && row.home !== change.home))
-      return { sent, listed, isTaken: row?.owned === true }
+    const isOther = row === null || (row.home !== null && row.home !== change.home)
+    if (isOther || context.workspace.shownAs(listed).length > 1) return { sent, listed, isTaken: row?.owned === true }
   }
   return null
 }

@@ -222,9 +222,13 @@ describe.each(['tag', 'snapshot'])('a service that keeps MLSNumbers in capitals 
     }
   })
 
-  test('gets no more of a home whose number differs from that of another home in its letter case alone', async () => {
+  test.each([
+    ['another home', all[1]],
+    ['the same home for rent', { ...all[0], rental: true, status: 'For Rent', price: 900 }],
+  ])('gets no more of %s whose number differs in its letter case alone', async (_, other) => {
+    expect(all[0].rental).toBe(false)
     world.configure({ north: { volatile, ownership } })
-    const feed = [{ ...all[0], mlsNumber: 'AB1' }, { ...all[1], mlsNumber: 'ab1' }, ...all.slice(2)]
+    const feed = [{ ...all[0], mlsNumber: 'AB1' }, { ...other, mlsNumber: 'ab1' }, ...all.slice(2)]
     expect(await night(feed)).toMatchObject({ counts: { create: 20 } })
     for (const _ of [1, 2, 3, 4, 5]) {
       const { result, changes } = await night(feed)
