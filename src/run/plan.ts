@@ -213,7 +213,7 @@ export async function decide(feed: Feed, { store, workspace, signal }: Readers, 
   // Deltas don't say again what the lost store knew, so its listings stay unknown for good.
   const tellsOnce = lostAt !== null && delivery.mode === 'delta'
   const counts: Counts = { ...noCounts }
-  const [comes, arrived] = [new Set<string>(), new Set<string>()]
+  const arrived = new Set<string>()
   const policy = policyOf(feed, known, workspace, arrived)
   // Homes are paired only if something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
@@ -221,7 +221,6 @@ export async function decide(feed: Feed, { store, workspace, signal }: Readers, 
   const isTired = createBreath()
   const asDoubted = ({ change: planned, remembered: before }: Planned): Planned => {
     const remembered = past.isNewMapping ? withRefusals(before) : before
-    for (const { part, content } of remembered.holds) if (part === 'delete' && content) comes.add(content)
     const isNew = planned.cause === 'new' || planned.cause === 'never-sent'
     const remembering = isNew && (remembered.heldSince !== null || tellsOnce) ? doubted(planned, remembered) : planned
     const change = others.rival !== null && remembering.kind === 'create' ? leftToRival(remembering) : remembering
@@ -239,6 +238,10 @@ export async function decide(feed: Feed, { store, workspace, signal }: Readers, 
     if (notes.some(({ op }) => op === 'unreadable')) moves.arriving++
     const named = await namingHolders(feed, { store, workspace }, changes, now)
     if (named.length > 0) workspace.addChanges(named.map(asDoubted), settings)
+    const heldDeletes = named.flatMap(({ remembered }) => remembered.holds.filter(({ part }) => part === 'delete'))
+    const become = heldDeletes.flatMap(({ content }) => content || [])
+    for (const [key, { owned }] of become.length === 0 ? [] : await store.snapshot.rowsOf(feed.chatbot, become))
+      if (owned) arrived.add(key)
     if (!isTired(unchanged + changes.length + notes.length)) continue
     await breathe()
     // The plan of a large office takes minutes, and a container has ten seconds.
@@ -250,8 +253,6 @@ export async function decide(feed: Feed, { store, workspace, signal }: Readers, 
     workspace.addBookkeeping(beside)
   }
   if (moves.leaving > 0 && moves.arriving > 0) await pairHomes(feed, { store, workspace }, past.moment)
-  for (const keys of batches(comes, () => pairsAtOnce))
-    for (const [key, { owned }] of await store.snapshot.rowsOf(feed.chatbot, keys)) if (owned) arrived.add(key)
   const scales = new Scales(policy, facts.counted)
   for (const stored of workspace.changes()) {
     scales.add(stored)
