@@ -166,7 +166,7 @@ export const asRespelled = ({ sent, listed, isTaken }: Respelled): string =>
 
 /**
  * What the service lists for a listing that the list lacks, and that is ours or may be made by an earlier call; null: nothing. The
- * home has to be the same. If it is that of another MLSNumber of the feed, too, as for sale and for rent, that one is there twice.
+ * home has to be the same. If another MLSNumber of the feed has that home, too, as for sale and for rent, the list has that one twice.
  */
 async function respelledAs(context: ApplyContext, { seq, change }: Sent): Promise<Respelled | null> {
   const { mlsNumber: sent } = change

@@ -238,8 +238,8 @@ export async function decide(feed: Feed, { store, workspace, signal }: Readers, 
     if (notes.some(({ op }) => op === 'unreadable')) moves.arriving++
     const named = await namingHolders(feed, { store, workspace }, changes, now)
     if (named.length > 0) workspace.addChanges(named.map(asDoubted), settings)
-    const heldDeletes = named.flatMap(({ remembered }) => remembered.holds.filter(({ part }) => part === 'delete'))
-    const become = heldDeletes.flatMap(({ content }) => content || [])
+    const held = named.flatMap(({ remembered }) => remembered.holds)
+    const become = held.flatMap(({ part, content }) => (part === 'delete' && content) || [])
     for (const [key, { owned }] of become.length === 0 ? [] : await store.snapshot.rowsOf(feed.chatbot, become))
       if (owned) arrived.add(key)
     if (!isTired(unchanged + changes.length + notes.length)) continue

@@ -42,6 +42,12 @@ function megabytes(): number {
   return Math.round(process.resourceUsage().maxRSS / 1024)
 }
 
+/** Why the process has grown too far; null: it has not. */
+function overgrown(most: number): string | null {
+  const now = megabytes()
+  return now > most ? `memory: at most ${most} MB are allowed, ${now} are used` : null
+}
+
 async function runSeeds(corpus: Corpus, from: number, feeds: number, hostile: boolean): Promise<void> {
   const sums: Sums = { planned: 0, complete: 0, deletes: 0, megabytes: 0, longest: { took: 0, seed: from }, ends: {} }
   const most = megabytes() + mostGrown
@@ -59,7 +65,7 @@ async function runSeeds(corpus: Corpus, from: number, feeds: number, hostile: bo
     const violation =
       verdict.violation ??
       (hostile && unasked > 0 ? `${unasked} deletes that no record asks for` : null) ??
-      (sums.megabytes > most ? `memory: ${sums.megabytes} MB, at most ${most}` : null)
+      overgrown(most)
     if (violation !== null) return say({ seed, violation, preset, done })
   }
   say(sums)
@@ -69,7 +75,7 @@ async function runFiles(corpus: Corpus, preset: string): Promise<void> {
   const most = megabytes() + mostGrown
   for await (const path of createInterface({ input: process.stdin })) {
     const { violation } = await corpus.judge(preset, readFileSync(path))
-    say({ seed: null, violation: violation ?? (megabytes() > most ? 'memory' : null), preset, done: [] })
+    say({ seed: null, violation: violation ?? overgrown(most), preset, done: [] })
   }
 }
 

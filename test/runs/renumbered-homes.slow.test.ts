@@ -1,5 +1,5 @@
 /** Homes that come under other MLSNumbers, many at a time: no home is ever there twice, or missing. */
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { home, homes, keys, zillowEnd, zillowFeed, zillowRecord } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { chatbot } from '../support/run-world.ts'
@@ -193,10 +193,13 @@ describe('homes under other MLSNumbers', () => {
     const feed = changed(20, renumbered, forty)
     const rear = changed(20, (home) => ({ ...home, street: `${home.street} Rear` }), feed)
 
-    test('stay under their old ones while the service refuses the new ones', async () => {
+    beforeEach(async () => {
       await loaded(forty)
       await night(feed)
       await world.approve()
+    })
+
+    test('stay under their old ones while the service refuses the new ones', async () => {
       world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
       await night(rear)
       for (let i = 0; i < 2; i++) {
@@ -209,9 +212,6 @@ describe('homes under other MLSNumbers', () => {
     })
 
     test('are not there twice after a delivery that was cut', async () => {
-      await loaded(forty)
-      await night(feed)
-      await world.approve()
       await night(zillowFeed(rear).replace(zillowEnd, ''))
       expect(there()).toEqual(keys(forty))
       expect(await night(rear)).toMatchObject({ result: 'ok', counts: { create: 20, delete: 20 } })
