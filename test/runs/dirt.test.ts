@@ -108,7 +108,7 @@ describe.each([
     )
     world.deliver(preset === 'zillow' ? zillowDocument(...records) : resoTable(...records), file)
     const note = expect.stringContaining(
-      '1 record holds text that was encoded twice (MLSNumber M0: "CafÃ©" for "Café")',
+      '1 new or changed record holds text that was encoded twice (MLSNumber M0: "CafÃ©" for "Café")',
     )
     expect((await world.run('diff')).notes).toEqual([note])
     expect((await world.run()).notes).toEqual([note])

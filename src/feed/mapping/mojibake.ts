@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer'
 import { mlsNumberOf } from '../../core/listing.ts'
 import type { Delivered } from '../../core/listing.ts'
-import { shorten } from '../../core/text.ts'
+import { many, shorten } from '../../core/text.ts'
 import type { RecordFields, RecordNode } from '../format/format.ts'
 
 /** Text may be encoded twice repeatedly; more often than this has never been seen. */
@@ -138,7 +138,8 @@ export class MojibakeCount {
   /** A sentence for the report, if there are any. */
   notes(): string[] {
     if (this.#records === 0) return []
-    const records = this.#records === 1 ? '1 record holds' : `${this.#records} records hold`
+    // One that is as before is not read again.
+    const records = `${many(this.#records, 'new or changed record')} ${this.#records === 1 ? 'holds' : 'hold'}`
     const examples = this.#examples.join('; ')
     return [
       `${records} text that was encoded twice (${examples}); set repair: double-utf8 for this feed, or ask the sender to correct it`,

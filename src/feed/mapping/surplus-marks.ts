@@ -2,7 +2,7 @@
 import { isAscii } from 'node:buffer'
 import { mlsNumberOf } from '../../core/listing.ts'
 import type { Delivered } from '../../core/listing.ts'
-import { hasSurplusMarks, shorten } from '../../core/text.ts'
+import { hasSurplusMarks, many, shorten } from '../../core/text.ts'
 import type { RawRecord, RecordFields, RecordNode } from '../format/format.ts'
 
 /** A quick test on bytes that settles most records: in ASCII each mark is an escape (`&#x301;`, `\u0301`). */
@@ -33,7 +33,8 @@ export class SurplusMarks {
   /** A sentence for the report, if there are any. */
   notes(): string[] {
     if (this.#records === 0) return []
-    const records = this.#records === 1 ? '1 record holds' : `${this.#records} records hold`
+    // One that is as before is not read again.
+    const records = `${many(this.#records, 'new or changed record')} ${this.#records === 1 ? 'holds' : 'hold'}`
     return [
       `${records} a letter with more than 30 combining marks, first ${this.#first}; the marks beyond were left out`,
     ]

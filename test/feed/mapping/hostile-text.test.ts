@@ -97,6 +97,6 @@ test('a letter keeps 30 combining marks, and the report says that there were mor
   expect(listings['M1'].Description).toMatch(/^sh\u00f3\u0316+\u0301+ut$/u)
   expect(listings['M2'].Description).toBe('caf\u00e9')
   expect(notes).toEqual([
-    '1 record holds a letter with more than 30 combining marks, first MLSNumber M1; the marks beyond were left out',
+    '1 new or changed record holds a letter with more than 30 combining marks, first MLSNumber M1; the marks beyond were left out',
   ])
 })
