@@ -1678,6 +1678,26 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       expect(await holds.held('north', now)).toMatchObject([refused, refused])
     })
 
+    it('begin anew where a delivery that asks says otherwise of a delete, unless it was refused', async () => {
+      const pair = (key: string): NewHeld => newHeld(key, 'delete', { content: 'comes as N' })
+      const asked = (key: string, changes: Partial<PartHeld> = {}): NewHeld =>
+        newHeld(key, 'delete', { content: '', rules: ['unrecognisable'], ends: 'never', ...changes })
+      await hold([pair('A')], now)
+      await holds.decide('north', 'refused', 'Ada', now, null)
+      const run = { isWhole: true, letGo: () => 0 }
+      const c = newHeld('C', 'create', { content: 'comes for B' })
+      await holds.replace('north', [pair('A'), pair('B'), c, pair('D')], { ...run, now: now + 1 })
+      const d = asked('D', { rules: ['leaving'] })
+      const strange = [asked('A'), asked('B'), asked('C', { part: 'create' }), d]
+      await holds.replace('north', strange, { ...run, now: now + 2, isBelieved: false })
+      expect((await holds.held('north', now)).map(({ mlsNumber, since }) => [mlsNumber, since])).toEqual([
+        ['A', now],
+        ['B', now + 2],
+        ['C', now + 1],
+        ['D', now + 1],
+      ])
+    })
+
     it('ends only holds of the MLSNumbers that a run is about', async () => {
       await hold([newHeld('A', 'delete'), newHeld('B', 'delete')], now)
       await holds.replace('north', [], { now: now + 1, isWhole: true, of: new Set(['A', 'C']), letGo: () => 0 })

@@ -908,6 +908,18 @@ describe('what leaves too little as it is', () => {
     expect(await night(strange)).toMatchObject({ result: 'ok', counts: { unchanged: 14 } })
   })
 
+  test('goes once it is approved, also where the homes that it lacks were held under other MLSNumbers before', async () => {
+    await loaded()
+    expect(await night(all.map(renumbered))).toMatchObject({ result: 'held', counts: { hold: 40 } })
+    const few = all.slice(17)
+    const report = await night(few)
+    expect(rules(report)).toEqual(['unrecognisable', 'leaving'])
+    expect(report).toMatchObject({ counts: { delete: 0, hold: 17 } })
+    await world.approve()
+    expect(await night(few)).toMatchObject({ result: 'ok', counts: { delete: 17, hold: 0 } })
+    expect(there()).toEqual(keys(few))
+  })
+
   test('drowned in new ones', async () => {
     await loaded(homes(1, 8))
     const report = await night([...homes(1, 8), ...homes(101, 125)])
