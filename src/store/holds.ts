@@ -42,14 +42,13 @@ const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, si
 export const survivesDisbelief = "(coalesce(hold.decision = 'refused', false) OR hold.clock IS NOT NULL)"
 const isAskedOf = (hold: string): string =>
   `(${[...askingRules].map((rule) => `${hold}.rules LIKE '%"${rule}"%'`).join(' OR ')})`
-/** No time lets it go, as a rule asks about it, too. Another delivery that asks says anew what there is to approve. */
-export const isOnlyAsked = `(coalesce(hold.decision, '') <> 'refused' AND ${isAskedOf('hold')})`
 /**
- * A delete, of which a delivery that asks says otherwise: under which number its home comes, or that it leaves. That is what there is
- * to approve now, and an approval of the other would have no effect for as long as it asks. If the home comes back under that number,
- * the delete waits from then on (`isSame`).
+ * A delivery that asks says anew what there is to approve: of what a rule asks about already, so that no time lets it go; and of a
+ * delete, under which number its home comes, or that it leaves, as an approval of what was said before would have no effect while it
+ * asks. If the home then comes under the first number again, the delete waits from here on (`isSame`).
  */
-export const leavesOtherwise = `(hold.part = 'delete' AND coalesce(hold.decision, '') <> 'refused' AND ${isAskedOf('excluded')})`
+export const isAskedAnew = `(coalesce(hold.decision, '') <> 'refused'
+  AND (${isAskedOf('hold')} OR (hold.part = 'delete' AND ${isAskedOf('excluded')})))`
 const askedBeside = `SELECT 1 FROM hold AS beside WHERE beside.feed = hold.feed AND beside.key = hold.key
   AND ${isAskedOf('beside')}`
 /** How many listings, and of how many time lets something go: nobody refused it, and no rule asks about the listing. */
@@ -134,7 +133,7 @@ export function createHolds(connection: Connection): Holds {
       rules = iif(@isRefused AND rules <> '[]', rules, excluded.rules),
       since = iif(${isSame}, ${sinceByRule}, @now), clock = iif(${isSame}, coalesce(clock, ${firstClock}), excluded.clock),
       decision = iif(${isSame}, decision, NULL), content = @content
-      WHERE @isBelieved OR NOT (${survivesDisbelief}) OR ${isOnlyAsked} OR ${isSame} OR ${leavesOtherwise}`)
+      WHERE @isBelieved OR NOT (${survivesDisbelief}) OR ${isAskedAnew} OR ${isSame}`)
   // A run that is not whole only adds holds, as it says nothing about what was held before. Why else a listing waits it does say.
   const holdAlso = database.prepare(
     `INSERT ${newHold} ON CONFLICT (feed, key, part) DO UPDATE SET current = 1,

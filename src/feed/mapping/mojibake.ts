@@ -139,7 +139,7 @@ export class MojibakeCount {
   notes(): string[] {
     if (this.#records === 0) return []
     // One that is as before is not read again.
-    const records = `${many(this.#records, 'new or changed record')} ${this.#records === 1 ? 'holds' : 'hold'}`
+    const records = many(this.#records, 'new or changed record holds', 'new or changed records hold')
     const examples = this.#examples.join('; ')
     return [
       `${records} text that was encoded twice (${examples}); set repair: double-utf8 for this feed, or ask the sender to correct it`,

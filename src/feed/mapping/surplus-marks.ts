@@ -34,7 +34,7 @@ export class SurplusMarks {
   notes(): string[] {
     if (this.#records === 0) return []
     // One that is as before is not read again.
-    const records = `${many(this.#records, 'new or changed record')} ${this.#records === 1 ? 'holds' : 'hold'}`
+    const records = many(this.#records, 'new or changed record holds', 'new or changed records hold')
     return [
       `${records} a letter with more than 30 combining marks, first ${this.#first}; the marks beyond were left out`,
     ]

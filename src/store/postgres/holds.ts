@@ -4,16 +4,15 @@ import type { HeldPart } from '../../plan/guard/hold.ts'
 import {
   approvalLasts,
   elsewhere,
+  isAskedAnew,
   isHeld,
   isNote,
   eventsKept,
   firstClock,
   hasClock,
   heldFrom,
-  isOnlyAsked,
   sinceByRule,
   survivors,
-  leavesOtherwise,
   survivesDisbelief,
 } from '../holds.ts'
 import type { HeldRow } from '../holds.ts'
@@ -189,7 +188,7 @@ export function createHolds(door: Door): Holds {
               current = true, since = CASE WHEN ${isSame} THEN ${sinceByRule} ELSE excluded.since END,
               clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, ${firstClock}) ELSE excluded.clock END,
               decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content
-              WHERE ${isBelieved} OR NOT ${survivesDisbelief} OR ${isOnlyAsked} OR ${isSame} OR ${leavesOtherwise}`
+              WHERE ${isBelieved} OR NOT ${survivesDisbelief} OR ${isAskedAnew} OR ${isSame}`
               : `DO UPDATE SET current = true, why = CASE WHEN hold.part = '' THEN excluded.why ELSE hold.why END,
               ends = CASE WHEN hold.part = '' THEN excluded.ends ELSE hold.ends END`
           const [refused, others] = [true, false].map((is) =>
